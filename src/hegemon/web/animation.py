@@ -32,7 +32,7 @@ def save_animation(
         return
     from PIL import Image
 
-    samples = thinned(images, 8)  # whose colours are those of all: what is there at first may be gone at the end
+    samples = thinned(images, 8)  # spread over the film, since some colours occur only at its beginning or its end
     strip = Image.new("RGB", (images[0].width, images[0].height * len(samples)))
     for k, image in enumerate(samples):
         strip.paste(image, (0, k * image.height))
@@ -45,14 +45,14 @@ def save_animation(
 
 
 def thinned(all_of_them: list[Any], most: int) -> list[Any]:
-    """At most `most` of them, at equal distances from the first on, and the last."""
+    """At most `most` of them, evenly spaced from the first on, and the last one in addition."""
     skip = math.ceil(len(all_of_them) / most)
     kept = all_of_them[::skip]
     return kept if (len(all_of_them) - 1) % skip == 0 else [*kept, all_of_them[-1]]
 
 
 def require_ffmpeg() -> str:
-    """Where it is; asked before a film is made, not after."""
+    """The path of ffmpeg. Called before a film is made, so that a missing ffmpeg is reported at once."""
     program = shutil.which("ffmpeg")
     if program is None:
         raise InvalidInput("an MP4 needs ffmpeg, which is not installed; save the film as .html or .gif instead")
@@ -61,7 +61,7 @@ def require_ffmpeg() -> str:
 
 def _save_video(images: list[Any], pace: float, path: str | os.PathLike[str]) -> None:
     program = require_ffmpeg()
-    width, height = (side - side % 2 for side in images[0].size)  # its colours are stored for squares of four points
+    width, height = (side - side % 2 for side in images[0].size)  # yuv420p stores colours per 2 × 2 pixels
     images = [image.crop((0, 0, width, height)) for image in images]
     command = [
         program, "-y", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}",

@@ -17,14 +17,14 @@ from hegemon.runs.stories import Interaction, Round, Trace
 if TYPE_CHECKING:
     from hegemon.web.session import Session
 
-MOST_TRIED = 20_000  # outcomes: arcs times coins, or coins of a node
-MOST_JOINT = 256  # configurations that may follow a round
-SHOWN = 40  # of them on the page
+MOST_TRIED = 20_000  # outcomes to try: arcs times coins, or coins of a node
+MOST_JOINT = 256  # possible configurations after one round
+SHOWN = 40  # rows of the list on the page
 FOLLOWS = ("agents", "rounds", "daemon")  # engines in which a step can be chosen
 
 
 def can_choose(session: "Session") -> bool:
-    """Whether single steps can be prescribed: agents with fields, each one kept, in an engine that follows."""
+    """Whether single steps can be prescribed: agents with fields, stored one by one, in an engine of FOLLOWS."""
     world, model = session.world, session.protocol.model
     follows = world.kind != "bands" and world.engine.name in FOLLOWS
     return model.has_configurations and follows and not session.events.rates and not churns(session.given)
@@ -72,7 +72,7 @@ def _of_pairs(session: "Session", pair: tuple[int, int] | None) -> list[dict[str
             )
         pairs = list(zip(topology.sources.tolist(), topology.targets.tolist(), strict=True))
     law = scheduler_for(session.record.scheduler, protocol, topology)
-    knows = pair is not None or law.even and law.memoryless and law.one_pair  # of any other, no probabilities are shown
+    knows = pair is not None or law.even and law.memoryless and law.one_pair  # no probabilities for other schedulers
     found: dict[tuple[Any, ...], list[Any]] = {}
     for i, j in pairs:
         for coin in range(protocol.coins.size):
@@ -139,7 +139,7 @@ def _of_round(session: "Session") -> list[dict[str, Any]]:
     nodes = [session.protocol.space.namespace(code) for code in codes]
     found = [_outcomes(session, v, nodes) for v in range(len(nodes))]
     if session.record.scheduler is not None or session.world.engine.name == "daemon":
-        # Who moves, a daemon decides: every node that would change, alone; of that there are no probabilities.
+        # A daemon decides who moves: list every node that would change, one at a time and without probabilities.
         moves = [(v, code) for v, outcomes in enumerate(found) for code in outcomes if code != codes[v]]
         return [_round_row(session, codes, {v: code}, None, "") for v, code in moves]
     if (joint := math.prod(map(len, found))) > MOST_JOINT:
@@ -168,7 +168,7 @@ def _round_row(
 
 
 def prescribed(session: "Session", command: dict[str, Any]) -> Prescribed:
-    """The step that a page chose, as a schedule has it; refused if it cannot happen here."""
+    """The step that a page chose, in the form of a schedule; InvalidInput if it is impossible here."""
     require_choice(session)
     protocol = session.protocol
     if protocol.model.has_rounds:
@@ -193,7 +193,7 @@ def prescribed(session: "Session", command: dict[str, Any]) -> Prescribed:
 
 
 def story(session: "Session") -> Trace:
-    """The steps that were chosen last, one after the other, and the configuration before them."""
+    """The last uninterrupted series of chosen steps, and the configuration before it."""
     if session.story_start is None:
         raise InvalidInput("nothing was chosen yet; choose what happens next, and the story is written")
     begin, start, _ = session.story_start

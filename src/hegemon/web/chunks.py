@@ -1,14 +1,14 @@
-"""How many steps a watched run makes between two looks at the clock."""
+"""How many steps a watched run makes between two readings of the clock."""
 
 import math
 import time
 
 from hegemon.web.world import World
 
-LONGEST = 1.0  # seconds of a chunk at most
+LONGEST = 1.0  # seconds: no chunk is longer
 PARTS = {
     "bands": 100
-}  # of a unit of parallel time, first: counts come back by themselves between two epochs, if that takes long
+}  # the first chunk is this part of a unit of parallel time; slow epochs of counts return early by themselves
 
 
 class Chunks:
@@ -19,10 +19,10 @@ class Chunks:
         self._least = math.inf
 
     def advance(self, goal: int, brief: float) -> None:
-        """As many steps as take about `brief` seconds; more, where every call costs the engine as much."""
+        """Make the steps that take about `brief` seconds; more where every call costs the engine the same."""
         begin, before = self._world.step, time.monotonic()
         self._world.advance(min(goal, begin + self._size))
-        if self._world.step - begin < self._size:  # the goal, or the engine has had its slice of time
+        if self._world.step - begin < self._size:  # the goal was reached, or the engine's time slice is over
             return
         spent = time.monotonic() - before
         self._least = min(self._least, spent)

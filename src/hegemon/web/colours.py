@@ -9,8 +9,8 @@ from typing import Any
 
 HUES = ("#0072b2", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b8a600", "#7f6fbf", "#777777")
 GOLD = "#e69f00"
-DEEPEST = 0.3  # so much of the ink is in the strongest shade
-CORNER = 4  # the place of a leader's first badge, whose star has the middle
+DEEPEST = 0.3  # the share of ink in the strongest shade
+CORNER = 4  # a leader's first badge goes to the corner: its star is in the middle
 EXTREMES = ("#16191d", "#ffffff")
 BADGES = ("#d55e00", "#56b4e9", "#009e73", "#cc79a7")
 KINDS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # of messages
@@ -18,8 +18,8 @@ KINDS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # of
 
 @dataclass(frozen=True)
 class Ground:
-    """What everything is drawn on, the ink for lines and letters, an agent of which nothing is to be said, and how much
-    of its hue the faintest shade has: alone, and where hues are to be told apart."""
+    """The background, the ink for lines and letters, the colour of an agent without special values, and how much of its
+    hue the faintest shade keeps: alone, and where hues must be distinguished."""
 
     ground: str
     ink: str
@@ -100,7 +100,7 @@ def seen(channels: list[dict[str, Any]], byte: int, on: Ground = LIGHT) -> Seen:
 
 
 def _is_near(colour: str, ground: str) -> bool:
-    """Whether a disc of the colour could not be told from the ground: white on light, black on dark."""
+    """Whether a disc of the colour could not be distinguished from the ground: white on light, black on dark."""
     return colour in EXTREMES and sum(abs(a - b) for a, b in zip(rgb(colour), rgb(ground), strict=True)) < 90
 
 

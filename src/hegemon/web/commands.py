@@ -1,4 +1,4 @@
-"""What a page says, read with suspicion: a command is a JSON object whose numbers are in their ranges."""
+"""Commands of a page, validated: each is a JSON object whose numbers are in their ranges."""
 
 import json
 from typing import Any, NoReturn
@@ -10,7 +10,7 @@ NOT_UNDERSTOOD = "the page sent a command that is not understood"
 
 
 def parse_command(text: str) -> dict[str, Any]:
-    """A command of the page; ValueError if it is none."""
+    """The command in a message of the page; ValueError if the message is not a command."""
     try:
         command = json.loads(text, parse_constant=_no_number)
     except RecursionError:
@@ -25,7 +25,7 @@ def _no_number(name: str) -> NoReturn:
 
 
 def number_in(command: dict[str, Any], name: str, low: float, high: float, is_whole: bool = True) -> float:
-    """A number of a command, as a range allows it."""
+    """A number of a command, checked against its range."""
     value = command.get(name)
     if isinstance(value, int | float) and not isinstance(value, bool):
         if low <= value <= high and not (is_whole and value != int(value)):

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-NOQA = re.compile(r"\s*# noqa(: [A-Z0-9, ]+\d)?$|(?<=# )noqa: [A-Z0-9, ]+\d - ")  # a word to the linter, not to readers
+NOQA = re.compile(r"\s*# noqa(: [A-Z0-9, ]+\d)?$|(?<=# )noqa: [A-Z0-9, ]+\d - ")  # for the linter, not for readers
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ def listing(function: Callable[..., Any]) -> Listing:
 
 
 def _called(function: Callable[..., Any], seen: list[Any]) -> list[Any]:
-    """The function and, in its package or file, whatever it calls."""
+    """The function and all that it calls in its own package or file."""
     if function in seen:
         return seen
     seen.append(function)
@@ -49,7 +49,7 @@ def _called(function: Callable[..., Any], seen: list[Any]) -> list[Any]:
 
 
 def traced(function: Callable[..., Any], *arguments: Any) -> tuple[Any, list[tuple[str, int]]]:
-    """Call a plain-Python function; its answer, and the lines it went through as [(function, line)…]."""
+    """Call a plain-Python function; returns its result and the lines that were executed, as [(function, line)…]."""
     visited = []
     names = {
         found.__code__: found.__qualname__

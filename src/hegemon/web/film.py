@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from hegemon.web.session import Session
 
 FRAMES = 150
-MOST_PIXELS = 120 * 120  # of a raster in a film
+MOST_PIXELS = 120 * 120  # in the raster of one frame
 MOST_MESSAGES = 300  # per frame
-LONGEST_FILM = 10_000  # rounds, where no length is given
+LONGEST_FILM = 10_000  # rounds: the length of a film by default
 FAR = 1 << 62  # steps
-TAIL = 0.1  # of the film goes on after its end is reached
+TAIL = 0.1  # the share of the film that shows the time after its end is reached
 HEAD = (
     "step", "last", "note", "silent", "readAt", "values", "lamps", "healing", "events", "agents", "bands", "messages",
     "disturbances", "command", "texts", "places",
@@ -62,8 +62,8 @@ class Recorder:
         self.stride, self._skip = 1, 0
 
     def add(self, head: dict[str, Any], picture: bytes) -> bool:
-        """Take a frame if it is its turn; whether the frames have just been thinned."""
-        if self.frames and head["step"] <= self.frames[-1][0]["step"]:  # back in time: a new future, or the same again
+        """Keep every `stride`-th frame that comes; returns whether the frames have just been thinned."""
+        if self.frames and head["step"] <= self.frames[-1][0]["step"]:  # the run went back in time
             self.frames = [kept for kept in self.frames if kept[0]["step"] < head["step"]]
             self._skip = 0
         if self._skip:
@@ -85,7 +85,7 @@ class Recorder:
         if width is None or self.greeting["n"] <= MOST_PIXELS:
             return picture
         step = math.ceil(math.sqrt(width * math.ceil(self.greeting["n"] / width) / MOST_PIXELS))
-        height = math.ceil(len(picture) / width)  # of those who are present
+        height = math.ceil(len(picture) / width)  # of the agents that are present
         whole = np.zeros(width * height, np.uint8)
         whole[: len(picture)] = np.frombuffer(picture, np.uint8)
         return whole.reshape(height, width)[::step, ::step].tobytes()
@@ -114,8 +114,8 @@ def shoot(
 ) -> dict[str, Any]:
     """Run a session without a page, and film it: to its end, or to the limit.
 
-    Without a given length, it ends after 10,000 rounds (of n interactions each) or some seconds. A film that ends
-    before what it was to show has a sentence on it, `unfinished`.
+    Without a given length, it ends after 10,000 rounds (of n interactions each) or some seconds. If a film
+    ends before what it should show, its key `unfinished` holds a sentence on that.
     """
     recorder = Recorder(greeting(session))
     limit, lamp, is_bounded = _end(session, until, max_steps)
@@ -138,7 +138,7 @@ def shoot(
         if session.step >= limit or time.monotonic() > deadline:
             break
         session.advance(min(limit, session.step + spacing), deadline, tell=session.world.kind == "graph")
-        if is_bounded and deadline == math.inf:  # the clock runs from here, when all that must be compiled is
+        if is_bounded and deadline == math.inf:  # the clock starts here, when everything is compiled
             deadline = time.monotonic() + seconds
     film = recorder.film()
     entry = session.readings()["healing"].get("step")
@@ -163,7 +163,7 @@ def shoot_moments(session: "Session", steps: Sequence[int]) -> dict[str, Any]:
 
 
 def _end(session: "Session", until: str | None, max_steps: int | None) -> tuple[int, str, bool]:
-    """The last step, the lamp that ends it earlier, and whether no length was given."""
+    """The last step, the lamp that may end the film earlier, and whether the default length applies."""
     protocol, unit = session.protocol, session.protocol.time_unit
     longest = LONGEST_FILM if session.world.is_rounds else LONGEST_FILM * protocol.n
     limit = longest if max_steps is None else max_steps

@@ -85,7 +85,7 @@ def manner(protocol: Protocol) -> str:
 
 
 def raster_width(topology: Topology) -> int:
-    """Grids keep their shape; everything else is as square as it can be."""
+    """The width of the raster. Grids keep their shape; everything else is as square as possible."""
     if topology.name.startswith(("grid:", "torus:")):
         return int(topology.name.partition(":")[2].split("x")[1])
     return math.ceil(math.sqrt(topology.n))
@@ -98,7 +98,7 @@ def _observables(protocol: Protocol) -> dict[str, Any]:
 
 
 def frame(session: "Session", **head: Any) -> tuple[dict[str, Any], bytes]:
-    """The head and the picture of now."""
+    """The head and the picture of the present moment."""
     world = session.world
     head = {"step": session.step, "last": session.last, "note": session.note, "silent": world.is_silent, **head}
     head |= {"command": command_of(session), "disturbances": session.disturbed}

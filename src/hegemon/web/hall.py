@@ -1,6 +1,6 @@
-"""Everybody who watches one run: for each a task that sends, and for the simulation a line with threads of its own.
+"""All pages that watch one run: one sending task per page, and a line to the simulation with its own threads.
 
-Nothing on the event loop waits: neither for a page that does not read, nor for a simulation that is busy.
+The event loop never blocks, neither on a page that does not read nor on a simulation that is busy.
 """
 
 import asyncio
@@ -15,20 +15,20 @@ from typing import Any, Protocol
 
 from hegemon.web.commands import NOT_UNDERSTOOD, parse_command
 
-SEND_SECONDS = 20.0  # a page that takes nothing for so long is given up
-MOST_UNREAD = 256  # messages that wait for one page
-MOST_ASKED = 64  # commands of one page that are not answered yet
+SEND_SECONDS = 20.0  # a page that receives nothing for so long is dropped
+MOST_UNREAD = 256  # unsent messages of one page
+MOST_ASKED = 64  # commands of one page without a reply yet
 MOST_SPECTATORS = 1000
-LARGEST_COMMAND = 16_000_000  # characters, a dropped configuration included
+LARGEST_COMMAND = 16_000_000  # characters, including a configuration dropped onto the page
 LARGEST_PARSED = 100_000  # characters; longer commands are parsed by the simulation
 MOST_WAITING = 40_000_000  # characters of commands that the simulation has not taken yet
 ANSWER_SECONDS = 60.0  # how long a download waits for a busy simulation
-LOOK = 0.25  # seconds between two looks of a thread at whether it is over
+LOOK = 0.25  # seconds between two checks of a thread whether to end
 BUSY = "the run is busy; pause it, or wait until it has caught up"
 
 
 class Line:
-    """The connection to the simulation. Whatever could wait for the other side is done by threads."""
+    """The connection to the simulation. Every call that may block is made by a thread."""
 
     def __init__(self, connection: Connection):
         self._connection = connection
@@ -38,13 +38,13 @@ class Line:
         self._closed = self._opened = False
 
     def open(self, hear: Callable[[tuple[Any, ...] | None], object]) -> None:
-        """Call `hear`, from a thread, with all that the simulation says; with None when it is gone."""
+        """Call `hear`, from a thread, with every message of the simulation, and with None when it has ended."""
         self._opened = True
         threading.Thread(target=self._listen, args=(hear,), daemon=True).start()
         threading.Thread(target=self._speak, daemon=True).start()
 
     def send(self, number: int | None, text: str, is_urgent: bool = False) -> bool:
-        """Whether the command is on its way; not if too much waits already."""
+        """Queue a command; returns False, and drops the command, if too much is queued already."""
         with self._lock:
             if not is_urgent and self._waiting + len(text) > MOST_WAITING:
                 return False
@@ -59,7 +59,7 @@ class Line:
             self._connection.close()
 
     def _speak(self) -> None:
-        with contextlib.suppress(OSError, ValueError, TypeError):  # TypeError: it was closed while it sent
+        with contextlib.suppress(OSError, ValueError, TypeError):  # TypeError: closed during a send
             while (item := self._commands.get()) is not None:
                 self._connection.send(item)
                 with self._lock:
@@ -77,7 +77,7 @@ class Line:
 
 
 class Socket(Protocol):
-    """What a page is reached through."""
+    """How messages are sent to a page."""
 
     async def send_text(self, data: str, /) -> None: ...
 
@@ -85,7 +85,7 @@ class Socket(Protocol):
 
 
 class Spectator:
-    """One page: what it has not been sent yet. Of frames, that is the latest one."""
+    """One page and its unsent messages. Of frames, only the latest is kept."""
 
     def __init__(self, socket: Socket):
         self.socket = socket
@@ -105,7 +105,7 @@ class Spectator:
         self.say(json.dumps({"refused": sentence}))
 
     def greet(self, greeting: str) -> None:
-        """Another run: what was to be seen of the one before is not sent any more."""
+        """Begin another run: an unsent frame of the previous one is dropped."""
         if self._frame is not None:
             self._frame, self.wants_frame = None, True
         self.say(greeting)
@@ -115,7 +115,7 @@ class Spectator:
         self._news.set()
 
     async def send_all(self) -> None:
-        """As it comes, until the page is gone or does not read."""
+        """Send each message as it comes, until the page has closed or no longer reads."""
         with contextlib.suppress(Exception):
             while not self._is_lost:
                 await self._news.wait()
@@ -130,7 +130,7 @@ class Spectator:
 
 
 class Hall:
-    """Everybody who watches one run, and the simulation that they watch."""
+    """All pages that watch one run, and its simulation."""
 
     def __init__(self, connection: Connection):
         self.line = Line(connection)
@@ -138,10 +138,10 @@ class Hall:
         self.spectators: set[Spectator] = set()
         self._answers: dict[int, Callable[[dict[str, Any]], object]] = {}
         self._number = 0
-        self._asked = False  # for a frame
+        self._asked = False  # a frame was requested and has not come yet
 
     async def follow(self) -> None:
-        """Take what the simulation says, until it is gone."""
+        """Receive messages of the simulation until it ends."""
         loop, gone = asyncio.get_running_loop(), asyncio.Event()
 
         def hear(item: tuple[Any, ...] | None) -> None:
@@ -184,7 +184,7 @@ class Hall:
         return False
 
     async def ask(self, do: str) -> dict[str, Any]:
-        """What a download asks for, or a refusal."""
+        """The simulation's reply to the command of a download, or a refusal."""
         future: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
 
         def answer(found: dict[str, Any]) -> None:
@@ -198,7 +198,7 @@ class Hall:
         except TimeoutError:
             return {"refused": BUSY}
 
-    # -- what a spectator says --------------------------------------------------------------------------------
+    # -- commands of spectators -------------------------------------------------------------------------------
 
     def welcome(self, socket: Socket) -> Spectator:
         spectator = Spectator(socket)
@@ -213,7 +213,7 @@ class Hall:
         self.spectators.discard(spectator)
 
     def hear(self, spectator: Spectator, text: str) -> None:
-        """A command of the page: passed on, with whatever the simulation has to say about it."""
+        """Pass a command of the page to the simulation, and the reply back to the page."""
         if len(text) > LARGEST_COMMAND:
             spectator.refuse(f"the page sent {len(text):,} characters at once; at most {LARGEST_COMMAND:,} are taken")
             return

@@ -11,15 +11,15 @@ from hegemon.graphs.topology import Topology
 from hegemon.models.protocol import Protocol
 from hegemon.runs.setting import Graph
 
-LARGEST_DRAWN = 3000  # nodes drawn one by one; beyond, a raster
-LARGEST_RASTER = 1_000_000  # agents in a raster; beyond, counts
+LARGEST_DRAWN = 3000  # nodes drawn one by one; larger graphs are drawn as a raster
+LARGEST_RASTER = 1_000_000  # agents in a raster; larger populations are drawn as counts
 MOST_EDGES = 12_000
 LARGEST_SPRING = 600
-LARGEST_CIRCLE = 30  # agents of a complete graph; more of them fill a disc, where each has more room
+LARGEST_CIRCLE = 30  # agents of a complete graph on a circle; more of them fill a disc, which gives each more room
 
 
 def require_watchable(protocol: Protocol, graph: Graph, engine: str = "auto") -> None:
-    """Raise InvalidInput if nothing can be watched, or too many agents: called before a graph is made of them."""
+    """Raise InvalidInput if the run cannot be watched, or has too many agents. Called before the graph is built."""
     n, model, graph = protocol.n, protocol.model, graph or protocol.topology
     model.require("world")
     if model.has_objects and n > LARGEST_DRAWN:
@@ -54,13 +54,13 @@ def places(topology: Topology) -> np.ndarray:
 
 
 def torus(size: tuple[int, int], n: int) -> dict[str, Any]:
-    """How agents are drawn that walk on a torus: each at a point of its own in its cell, so that several in one are
+    """How agents on a torus are drawn: each at a point of its own in its cell, so that several agents in one cell are
     apart (evenly, by the R2 sequence of Roberts 2018), and as large as their number allows."""
     columns, rows = size
     within = (np.arange(n)[:, None] * [0.7548776662466927, 0.5698402909980532]) % 1 * 0.6 + 0.2
     cell, cells = 2 / max(columns, rows), columns * rows
     gap = 0.85 * cell * min(1, math.sqrt(cells / n))
-    even = cell * math.sqrt(cells / n)  # the distance of agents that are spread evenly
+    even = cell * math.sqrt(cells / n)  # the distance between evenly spread agents
     return {"columns": columns, "rows": rows, "within": np.round(within, 3).tolist(), "gap": max(gap, min(even, 0.03))}
 
 

@@ -2,7 +2,7 @@
 
 A byte is a mixed-radix number over a few channels: whether the agent leads; its class (hue); the value of a long range
 (shade); and small fields as badges. Which fields play which part follows from the declaration and, where some moments
-of the run are known, from them: the shade is the field that tells most, and it is fine where its values are.
+of the run are known, from them: the shade is the field that distinguishes agents best, fine where values occur.
 A protocol may choose colours by one line, `colours = {"bullet=2": "#d55e00"}`.
 """
 
@@ -24,16 +24,16 @@ from hegemon.errors import InvalidInput
 from hegemon.models.protocol import Protocol, output_leader
 
 MOST_CLASSES, MOST_SHADES, MOST_BADGES, SMALL = 8, 8, 4, 4
-TELLING = ("bullet", "shield", "signal", "flag", "mark", "detect", "done")  # words that papers give what is to be seen
-NAMED_COLOURS = {  # values that are called a colour are drawn in it
+TELLING = ("bullet", "shield", "signal", "flag", "mark", "detect", "done")  # fields that papers discuss
+NAMED_COLOURS = {  # a value whose name is a colour is drawn in it
     "black": "#16191d", "white": "#ffffff", "red": "#c8102e", "green": "#009e73", "blue": "#0072b2",
     "yellow": "#e3c800", "grey": "#8a929b", "gray": "#8a929b",
 }  # fmt: skip
 MOST_LOOKS = 256  # values of a byte
-FEW_STATES = 4096  # up to here outputs are computed in plain Python
-NOTABLE, RARE = 0.05, 0.01  # the share of agents above which a shade is used, and a value not left out of account
-ENOUGH, MOST_TRIED = 1.5, 8  # shades at once, on average, by which a class does not look alike; ranges that are tried
-LARGEST_TABLE = 1 << 16  # states: up to here one table from codes to bytes
+FEW_STATES = 4096  # up to this size outputs are computed for all states; of larger spaces for a sample
+NOTABLE, RARE = 0.05, 0.01  # shares of agents from which a shade counts as used, and a value as present
+ENOUGH, MOST_TRIED = 1.5, 8  # shades of a class at one moment, on average, that suffice; ranges that are tried
+LARGEST_TABLE = 1 << 16  # states: up to this size one table maps codes to bytes
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def chosen_colours(protocol: Protocol) -> dict[tuple[str, str], str]:
 def constants_of(kind: type) -> dict[tuple[str, int], str]:
     """(field, value) -> the name that the author's file gives it, such as LIVE where it compares `a.bullet == LIVE`.
 
-    A value with two names has none, and neither has a name that the file uses for two values.
+    A value with two names is left out, and so is a name that the file uses for two values.
     """
     module = sys.modules.get(kind.__module__)
     try:
@@ -97,7 +97,7 @@ class Look:
     """The bytes of a protocol's configurations."""
 
     def __init__(self, protocol: Protocol, met: np.ndarray | None = None):
-        """`met` are all agents at some moments of the run, one row each, if that is known."""
+        """`met` holds all agents at some moments of the run, one row per moment, if these are known."""
         self.protocol, self.space = protocol, protocol.space
         self._met = np.zeros((0, 0), self.space.dtype) if met is None else met
         self._colours = chosen_colours(protocol)
@@ -116,7 +116,7 @@ class Look:
 
     def _choose(self) -> None:
         space, elects = self.space, self.protocol.elects_leader
-        deciding = self._deciding()  # gold and the star show it already
+        deciding = self._deciding()  # shown already by gold and the star
         free = [name for name in space.names if not (elects and name == "leader") and name not in deciding]
         width = {name: space.bounds[name][1] - space.bounds[name][0] + 1 for name in space.names}
         self.channels: list[Channel] = []
@@ -145,12 +145,12 @@ class Look:
                 (chosen,),
                 [((chosen, k + space.bounds[chosen][0]),) for k in range(width[chosen])],
             )
-        if not elects and self._is_told_by_class():  # a majority's opinion is its output: no star besides
+        if not elects and self._is_told_by_class():  # the class shows the output (majority's opinion): no star
             self.channels.clear()
         if self._variants:
             labels = [" ".join(self._label(name, value) for name, value in fixed) for fixed in self._variants]
             most = MOST_LOOKS // (self.channels[0].size if self.channels else 1)
-            if len(labels) > most:  # the last ones look alike
+            if len(labels) > most:  # the remaining classes share one colour
                 labels = [*labels[: most - 1], "others"]
             name = self._hues[0] if len(self._hues) == 1 else "class"
             self.channels.append(self._channel("class", name, labels, self._hues[0]))
@@ -177,7 +177,7 @@ class Look:
             self.channels.append(self._channel("badge", name, labels, name))
 
     def _telling_most(self, variant: Any, long: list[str]) -> str | None:
-        """The first long range of a class, unless its agents would look alike by it: then that of the most shades."""
+        """The first long range of a class, or, if its agents would look alike, the range that shows the most shades."""
         moments = [agents[self._are(variant, agents)] for agents in self._met]
 
         def shades(name: str) -> int:
@@ -195,7 +195,7 @@ class Look:
         return chosen
 
     def _firsts_of(self, name: str, shades: int, variants: list[Any]) -> list[int]:
-        """The first value of every shade but the lowest: even, or finer where agents that were met would look alike."""
+        """The first value of every shade but the lowest: even, or finer where agents of `met` would look alike."""
         low, high = self.space.bounds[name]
         agents = self._met.ravel()
         met = np.sort(np.concatenate([agents[name][self._are(variant, agents)] for variant in variants]))
@@ -214,7 +214,7 @@ class Look:
         return sorted({*coarse, *(int(values[len(values) * k // (fine + 1)]) for k in range(1, fine + 1))} - {low})
 
     def _deciding(self) -> set[str]:
-        """The fields of two values that say the same as the output: drawn once, as the output."""
+        """The two-valued fields that equal the output or its negation: they are drawn once, as the output."""
         if self._output is None:
             return set()
         size = self.space.size

@@ -17,13 +17,13 @@ from hegemon.web.look import MOST_BADGES, Channel
 from hegemon.web.world import World
 
 STATUS = ("asleep", "undecided", "NON-ELECTED", "ELECTED")
-COLOURS = ("#a3adb8", "#56b4e9", "#0072b2")  # of the first three
-MOST_MESSAGES = 4000  # drawn at once
+COLOURS = ("#a3adb8", "#56b4e9", "#0072b2")  # of the first three statuses
+MOST_MESSAGES = 4000  # messages drawn at once
 BASIC = {"degree", "round", "status", "sending", "calls"}
 
 
 class MessageWorld(World):
-    """Message-passing protocols. Time goes back by playing again from the start, with the same coins."""
+    """Message-passing protocols. To go back in time, the run is played again from the start, with the same coins."""
 
     protocol: MessageProtocol
     is_rounds = True
@@ -59,7 +59,7 @@ class MessageWorld(World):
         return self.engine.next_round is None
 
     def advance(self, limit: int) -> None:
-        """The next round of events, or to the limit if that comes first."""
+        """Play the next round that has events, or go to the limit if that comes first."""
         ahead = self.engine.next_round
         if ahead is not None and ahead <= limit:
             self.engine.play_next()

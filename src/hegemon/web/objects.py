@@ -50,7 +50,7 @@ class ObjectWorld(World):
         return False
 
     def entry(self, outside: tuple[Any, ...], name: str, limit: int) -> int | None:
-        """As a run does: looking at every step."""
+        """Found as in a run: by testing the set after every step."""
         now, chosen, patience = self.snapshot(), self.protocol.sets[name], Patience()
         self.restore(outside)
         is_inside = False
@@ -63,7 +63,7 @@ class ObjectWorld(World):
         return found
 
     def told_step(self, focus: int | None) -> dict[str, Any]:
-        """One interaction of the engine, and its lines, run again on copies."""
+        """Make one interaction; the executed source lines come from running it again on copies of the agents."""
         engine, protocol = self.engine, self.protocol
         kept = [copy.copy(agent) for agent in engine.agents]
         engine.advance(engine.step + 1)

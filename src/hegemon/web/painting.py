@@ -1,4 +1,4 @@
-"""A moment of a film, painted as the page paints it, with whichever pen."""
+"""One moment of a film, painted as on the page, with either pen of `pens`."""
 
 import math
 from typing import Any
@@ -10,7 +10,7 @@ from hegemon.web.colours import DARK, KINDS, LIGHT, Ground, Seen, mixed, rgb, se
 TOP = 30  # for the clock
 CORNERS = ((0, 0, 0.42), (0, 0, 0), (0.72, -0.72, 0.34), (0.72, 0.72, 0.34), (-0.72, 0.72, 0.42))
 LARGEST, SMALLEST = 17.0, 1.2  # radius of an agent
-ROOM_FOR_LINES = 7  # units of a cell's side, from which on cells are drawn
+ROOM_FOR_LINES = 7  # lines between cells are drawn from this side length on
 
 
 class Painter:
@@ -42,7 +42,7 @@ class Painter:
         return np.array([self.side / 2, TOP + (self.side - TOP) / 2]) + places * self._room
 
     def _on_torus(self, cells: np.ndarray) -> np.ndarray:
-        """Points of the paper for columns and rows, whole numbers being corners of cells."""
+        """Points of the picture for columns and rows; whole numbers are the corners of cells."""
         return self._on_paper((2 * cells - self._size) / self._size.max())
 
     def _torus(self, pen: Any, head: dict[str, Any]) -> None:
@@ -57,7 +57,7 @@ class Painter:
             pen.line(self._on_torus(np.array([[0, y], [columns, y]])), colour, 1)
 
     def paint(self, pen: Any, head: dict[str, Any], picture: bytes) -> None:
-        """Frames of bands are to come in order: each shows those before it."""
+        """Paint one frame. Frames of bands must come in order, since each also shows those before it."""
         {"graph": self._graph, "raster": self._raster, "bands": self._bands}[self.greeting["kind"]](pen, head, picture)
         pen.text((12, 8), f"{head['step']:,} {self.greeting['unit']}", 16, self.on.ink)
 
@@ -108,7 +108,7 @@ class Painter:
 
 
 def band_colour(one: Seen, on: Ground) -> str:
-    """Leaders of different classes are distinguished: gold with some of the class."""
+    """A band's colour. For leaders it is gold mixed with the colour of their class, so classes stay distinct."""
     return mixed(one.fill, one.rim, 0.4) if one.leader and one.rim and one.rim != on.ink else one.fill
 
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-FINER = 2  # pixels are drawn so much smaller, then scaled down: smooth edges
+FINER = 2  # pictures are drawn this many times larger, then scaled down, for smooth edges
 
 
 @cache
 def _font(size: int) -> Any:
-    """One that has the signs of labels, ● and ◇, if Matplotlib is there with its own; else that of Pillow."""
+    """Matplotlib's own font, which has the signs ● and ◇ of labels, if Matplotlib is installed; else Pillow's font."""
     from PIL import ImageFont
 
     found = find_spec("matplotlib")
@@ -56,7 +56,7 @@ class PillowPen:
         self._image.paste(drawn, (round(x * FINER), round(y * FINER)))
 
     def text(self, place: tuple[float, float], text: str, size: float, ink: str, halo: str = "") -> None:
-        """From its upper left corner; with a halo, around its middle."""
+        """Write a text whose upper left corner is `place`; with a halo, `place` is its middle."""
         font = _font(round(size * FINER))
         edge: dict[str, Any] = {"stroke_width": max(1, round(size / 4)), "stroke_fill": halo} if halo else {}
         x, y = place[0] * FINER, place[1] * FINER
@@ -67,12 +67,12 @@ class PillowPen:
 
 
 class FigurePen:
-    """Draws shapes; `add` takes each of them, `points` is how many points of a figure one unit of length has."""
+    """Draws shapes: `add` is called with each, and one unit of length is `points` points of the figure."""
 
     def __init__(self, add: Any, points: float, transform: Any = None):
         self._add, self._points = add, points
         self._more = {} if transform is None else {"transform": transform}
-        self._order = 1.0  # what is drawn later lies above
+        self._order = 1.0  # later shapes cover earlier ones
 
     def _put(self, artist: Any) -> None:
         self._order += 0.001

@@ -1,6 +1,6 @@
 """The observables and the sets of a configuration: in plain Python for few agents, compiled for many.
 
-Compiling what an author wrote takes seconds, and a page should open at once; plain Python is what defines it.
+Compiling the author's functions takes seconds, and a page should open at once. Plain Python is the definition.
 """
 
 from collections.abc import Callable
@@ -15,8 +15,8 @@ from hegemon.models.configuration import Configuration
 from hegemon.models.observables import Observable
 from hegemon.models.protocol import Protocol
 
-FEW = 150  # agents: up to here plain Python is fast enough for every frame
-LARGEST_WHOLE = 200_000  # agents: up to here whole predicates are looked at
+FEW = 150  # agents: up to this number plain Python is fast enough for every frame
+LARGEST_WHOLE = 200_000  # agents: up to this number whole predicates are evaluated
 
 
 def plain(value: Any) -> Any:
@@ -24,7 +24,7 @@ def plain(value: Any) -> Any:
 
 
 class PlainReadings:
-    """Every agent as a plain object, and the author's functions called as they stand."""
+    """Every agent is a plain object, and the author's functions are called uncompiled."""
 
     unread: frozenset[str] = frozenset()
 
@@ -62,7 +62,7 @@ class CompiledReadings:
     def read(
         self, configuration: Configuration, agents: Callable[[], np.ndarray] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """`agents` returns the array of all agents, where there is one, for whole predicates."""
+        """The observables and the sets. `agents` returns the array of all agents, if any, for whole predicates."""
         values = {name: plain(value) for name, value in self._watcher.measure(configuration).items()}
         records, weights = configuration.weighted()
         return values, {

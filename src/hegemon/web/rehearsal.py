@@ -1,7 +1,7 @@
-"""Which values the fields of a run take, found before it is shown: by a few meetings in plain Python.
+"""Which values the fields of a run take, found before it is shown, by a few interactions in plain Python.
 
-A field that may be as large as 2304 and is between 2290 and 2304 would have one shade. What is found here says where
-shades are fine; it changes no run, and a value that was not met has a shade too.
+A field with values up to 2304 that stays between 2290 and 2304 would have one shade. The values found here decide where
+shades are fine. No run changes by this, and values that were not met have a shade too.
 """
 
 import contextlib
@@ -17,7 +17,7 @@ MOST_MEETINGS, MOST_AGENTS, ROUNDS = 480, 200, 20
 
 
 def rehearsed(protocol: Any, topology: Topology, agents: np.ndarray) -> np.ndarray:
-    """The agents of a start, and what becomes of them in some rounds: one row of records after each.
+    """The agents of a start and after each of some rounds: one row of records per moment.
 
     In rounds, and in large populations, the start alone.
     """

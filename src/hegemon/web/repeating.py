@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def command_of(session: "Session", disturbances_file: str = "disturbances.json", story_file: str = "story.json") -> str:
-    """What repeats the run of a session up to now."""
+    """The command that repeats the run of a session up to the present step."""
     model, unit = session.protocol.model, session.protocol.time_unit
     told: dict[str, Any] = {"engine": session.world.engine.name}
     if model.has_starts:

@@ -1,6 +1,7 @@
-"""The server of the page: loopback, a token in the path, Origin and Host checked; frames to whoever has drawn the last.
+"""The server of the page: loopback, a token in the path, Origin and Host checked. A page gets the next frame when it
+has drawn the last.
 
-A page can only say what `simulation` understands: it never makes the server read a file or run code.
+A page can only send the commands of `simulation`: none makes the server read a file or run code.
 """
 
 import asyncio
@@ -58,7 +59,7 @@ def bind(host: str, port: int) -> socket.socket:
 
 
 class Doorkeeper:
-    """Who may come in: the right token, from a page of this server, under a name of this server."""
+    """Decides which requests are admitted: right token, from a page of this server, under a name of this server."""
 
     def __init__(self, host: str, port: int, token: str):
         self.host, self.port, self.token = host, port, token

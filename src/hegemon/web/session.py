@@ -1,7 +1,7 @@
 """One watched run: its time line, the disturbances on it, and everything that a frame shows.
 
-The past is kept as snapshots and repeated exactly from the nearest one. Whoever disturbs a moment of the past
-begins a new future there. All disturbances are faults, which `hegemon run --disturbances FILE` repeats.
+The past is kept as snapshots and repeated exactly from the nearest one. A disturbance at a
+past moment begins a new future there. All disturbances are faults, which `hegemon run --disturbances FILE` repeats.
 """
 
 import bisect
@@ -32,12 +32,12 @@ MOST_SNAPSHOTS = 64
 MOST_BYTES = 400_000_000  # of snapshots
 POINTS = 400  # of the curves
 BETWEEN = 0.25  # seconds of work between two snapshots
-LARGEST_MURDER = 10_000  # leaders that may be named in one disturbance
+LARGEST_MURDER = 10_000  # leaders that one disturbance may name
 PATIENCE = 5.0  # seconds that the search for a change may take
-FAR = 1 << 62  # steps: nobody goes beyond
+FAR = 1 << 62  # the largest step
 LONGEST_JUMP = 30.0  # seconds that any other jump may take
-SLICE = 0.02  # seconds of a jump, after which it comes back
-Jump = Generator[None, None, bool]  # work in slices; it may be given up after any of them
+SLICE = 0.02  # seconds of a jump between two yields
+Jump = Generator[None, None, bool]  # work in slices; it may be abandoned after any slice
 
 
 class Session:
@@ -54,7 +54,7 @@ class Session:
         require_watchable(protocol, self.record.graph, self._engine)
         self.topology = topology_for(protocol, self.record.graph, self.seed)
         self.focus: int | None = None
-        self.writing = ""  # what is written on every agent
+        self.writing = ""  # what the page writes on every agent
         self.rate, self.rate_agents = 0.0, 1
         self.branch = 0  # how often a new future has begun
         self.start_over(self.record.start)
@@ -73,12 +73,12 @@ class Session:
         if schedule and world.kind == "bands":
             raise InvalidInput(f"{start} prescribes interactions of agents, and beyond a million only counts are kept")
         self.world, self.schedule = world, schedule
-        self.chosen: dict[int, Prescribed] = dict(enumerate(schedule))  # by step, what is prescribed instead of drawn
-        self.story_start: tuple[int, list[int], int] | None = None  # step, codes and faults before what was chosen
+        self.chosen: dict[int, Prescribed] = dict(enumerate(schedule))  # step -> its prescribed interaction
+        self.story_start: tuple[int, list[int], int] | None = None  # before the choices: step, codes, faults
         self.branch += 1
         self.start = shown or (named if isinstance(named, str) else None) or self.protocol.default_start
         self.given = given_faults(self.record, world, schedule)
-        self.faults = list(self.given)  # and those by hand, by their steps; the future ones last
+        self.faults = list(self.given)  # also those made by hand, sorted by step
         self._applied, self._rng = 0, generator(self.seed, 0, FAULT)
         self.events = WatchedEvents(read_rates(self.record.rates), world, self._rng, self.record.scheduler)
         self._chance = random.Random(self.seed)
@@ -101,22 +101,22 @@ class Session:
 
     @property
     def is_over(self) -> bool:
-        """Nothing will ever change again, and no fault is to come."""
+        """Whether nothing can change any more and no fault will come."""
         more = self.rate or self.events.rates
         return self.world.is_silent and self.all_given and not more
 
     @property
     def all_given(self) -> bool:
-        """Whether no disturbance is to come that is known by now."""
+        """Whether all known disturbances have happened."""
         return self._applied == len(self.faults)
 
     @property
     def undisturbed(self) -> str:
-        """Why nothing can be disturbed by hand; nothing where it can."""
+        """Why nothing can be disturbed by hand; empty if it can."""
         return UNDISTURBED if self.events.rates else "" if self.world.can_disturb else self.world.undisturbed
 
     def advance(self, target: int, deadline: float | None = None, tell: bool = False) -> None:
-        """To the step `target` through all disturbances on the way; the clock may cut it short."""
+        """Advance to the step `target`, with all disturbances on the way; stops earlier at the deadline."""
         begin = time.monotonic()
         brief = 0.1 if deadline is None else min(0.1, max(0.001, (deadline - begin) / 5))
         self.last = {}
@@ -141,11 +141,11 @@ class Session:
             self._keep()
 
     def go_to(self, target: int) -> bool:
-        """Any step, past or future, exactly, as far as half a minute leads; whether it was reached."""
+        """Go to any step, past or future, for at most half a minute; returns whether it was reached."""
         return finished(self.jump(target))
 
     def go_to_change(self) -> bool:
-        """The next change of an agent's output, or as far as a few seconds lead; whether there is one."""
+        """Go to the next change of an agent's output, for at most a few seconds; returns whether one was found."""
         return finished(self.jump_to_change())
 
     def jump(self, target: int) -> Jump:
@@ -190,7 +190,7 @@ class Session:
         self._apply()
         self.last = {}
         self._keep()
-        if met and self.step > begin:  # the same step again, with its description
+        if met and self.step > begin:  # repeat the last step, to get its description
             step = self.step
             if (yield from self.jump(step - 1)):
                 self.advance(step, tell=True)
@@ -202,21 +202,21 @@ class Session:
         return max(self.chosen) + 1 if self.chosen else 0
 
     def _next_chosen(self) -> int:
-        """The next step after this one that is prescribed."""
+        """The next prescribed step after this one."""
         if self.step + 1 >= self._after_chosen:
             return FAR
         return min((step for step in self.chosen if step > self.step), default=FAR)
 
     @property
     def story_end(self) -> int:
-        """The step after the last of those that were chosen one after the other."""
+        """The step after the uninterrupted series of chosen steps."""
         end = self.story_start[0] if self.story_start else 0
         while end in self.chosen:
             end += 1
         return end
 
     def choose(self, prescribed: Prescribed) -> None:
-        """Make this the next step, instead of a drawn one; another future begins."""
+        """Make this step instead of a drawn one; a new future begins."""
         begin, codes = self.step, self.protocol.space.encode_array(self.world.engine.configuration().agents).tolist()
         kept = self.chosen, self.faults
         story = self.story_start
@@ -232,7 +232,7 @@ class Session:
         self.branch += 1
 
     def _forget_future(self) -> None:
-        """What was recorded for later than now: faults by hand, choices, snapshots, and what was found out."""
+        """Drop what was recorded for later steps: faults by hand, choices, snapshots and results."""
         self._forget_faults()
         self.chosen = {step: one for step, one in self.chosen.items() if step < self.step}
         if self.story_start is not None and self.story_start[0] >= self.step:
@@ -245,7 +245,7 @@ class Session:
         return f"{self.protocol.time_unit[:-1]} {step:,}"
 
     def _keep(self) -> None:
-        """A snapshot of now; when there are too many, every second one goes, but never the first."""
+        """Keep a snapshot of the present; if there are too many, drop every second one, but never the first."""
         self._worked = 0.0
         step = self.step
         if self._snapshots and not self.world.keeps_its_past:
@@ -265,7 +265,7 @@ class Session:
         return self.faults[self._applied].step if self._applied < len(self.faults) else FAR
 
     def _apply(self) -> bool:
-        """Whatever is due at this step."""
+        """Apply the faults that are due at this step; returns whether there were any."""
         begin = self._applied
         while self._applied < len(self.faults) and self.faults[self._applied].step <= self.step:
             self.world.corrupt(self.faults[self._applied], self._rng)
@@ -276,23 +276,23 @@ class Session:
         return self._applied > begin
 
     def _forget_faults(self) -> None:
-        """Those by hand that were recorded for later than now; those of the command line stay."""
+        """Drop the later faults that were made by hand; those of the command line stay."""
         self.faults = self.faults[: self._applied] + [fault for fault in self.given if fault.step > self.step]
 
     def _plan_fault(self) -> None:
-        """With a rate of faults, the next one: after a geometric number of steps."""
+        """With a rate of faults, plan the next one after a geometric number of steps."""
         if self.rate > 0 and all(fault in self.given for fault in self.faults[self._applied :]):
             per_step = self.rate if self.world.is_rounds else self.rate / self.protocol.n
             wait = max(1, round(self._chance.expovariate(per_step)))
             self._insert(Fault(self.step + wait, self.rate_agents))
 
     def _insert(self, *faults: Fault) -> None:
-        """Among those to come, by its step."""
+        """Insert faults among those to come, by step."""
         for fault in faults:
             bisect.insort(self.faults, fault, lo=self._applied, key=lambda one: one.step)
 
     def disturb(self, *faults: Fault) -> None:
-        """Here and now; what had been recorded for later is gone."""
+        """Apply faults at the present step; what had been recorded for later steps is dropped."""
         self._require_disturbable()
         future = self.faults, self.chosen, self.story_start
         before = self.world.snapshot(), self._applied, self._rng.bit_generator.state
@@ -347,7 +347,7 @@ class Session:
         self.disturb(*faults)
 
     def write(self, name: str) -> None:
-        """From now on, write this on every agent: one of the names that its world offers, or nothing."""
+        """Write this on every agent from now on: a name in `writable()` of the world, or "" for nothing."""
         known = self.world.writable()
         if name and name not in known:
             raise InvalidInput(f"nothing called {name[:60]!r} can be written on agents; {choose(known)}")
@@ -377,17 +377,17 @@ class Session:
         return self._applied
 
     def disturbances(self) -> list[dict[str, Any]]:
-        """What was done up to now."""
+        """The disturbances up to now."""
         return [record(fault) for fault in self.faults[: self._applied]]
 
     def require_agent(self, agent: int) -> None:
         if not 0 <= agent < self.protocol.n:
             raise InvalidInput(f"there is no agent {agent}; they are numbered 0..{self.protocol.n - 1}")
 
-    # -- what is sent -----------------------------------------------------------------------------------
+    # -- what frames show -------------------------------------------------------------------------------
 
     def readings(self) -> dict[str, Any]:
-        """The curves' values, the lamps and the healing, of now."""
+        """The present values of the curves, the lamps and the healing."""
         if churns(self.given):
             self.world.unread = about_n(self.protocol) if self.agents < self.protocol.n else frozenset()
         values, lamps = self.world.readings()
@@ -395,7 +395,7 @@ class Session:
         found = {"readAt": self.step, "values": values, "lamps": lamps}
         if churns(self.given):
             found["agents"] = self.agents
-        if self.events.rates:  # one fault follows the other, so there is no time of healing
+        if self.events.rates:  # faults never end, so a time of healing is undefined
             return found | {"healing": {}, "events": self.events.measures()}
         self.note = self._healing.watch(lamps.get("safe"), self._applied) or self.note
         return found | {"healing": self._healing.record(self._applied)}
@@ -413,7 +413,7 @@ class Session:
 
 
 def finished(jump: Jump) -> bool:
-    """The whole of a jump, at once."""
+    """Make a whole jump at once; returns its result."""
     while True:
         try:
             next(jump)

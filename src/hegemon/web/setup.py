@@ -31,7 +31,7 @@ FILES = "a page gives values, not files or code; name it on the command line of 
 
 
 def offered(kind: type[Protocol]) -> dict[str, str]:
-    """The protocols that a page may ask for, with their summaries: those of the file that was opened, the catalogue."""
+    """The protocols that a page may choose, with their summaries: those of the opened file, and the catalogue."""
     return {found.id: found.summary() for found in _own(kind).values()} | {
         id: entry.summary for id, entry in entries().items() if id not in _own(kind)
     }
@@ -46,7 +46,7 @@ def _own(kind: type[Protocol]) -> dict[str, type[Protocol]]:
 
 
 def kind_named(name: str, kind: type[Protocol]) -> type[Protocol]:
-    """The class that a page asks for, of those that are offered beside `kind`."""
+    """The class of the name that a page chose, among those offered with `kind`."""
     own = _own(kind)
     if name in own:
         return own[name]
@@ -59,7 +59,7 @@ def kind_named(name: str, kind: type[Protocol]) -> type[Protocol]:
 
 
 def choices(kind: type[Protocol]) -> dict[str, Any]:
-    """What the controls of a page offer for a protocol. A model without an option offers nothing for it."""
+    """What the controls of a page offer for a protocol. An option that its model lacks is left empty."""
     model = kind.model
     engines = [*ENGINES[model.name]] if model.has_interactions else [model.follower]
     return {
@@ -111,7 +111,7 @@ def shown(record: RunRecord) -> dict[str, Any]:
 
 
 def changed(record: RunRecord, given: Any) -> RunRecord:
-    """The record with the values that a page gives; what it shows unchanged stays, also an object or a file."""
+    """The record with the values of a page. What the page left unchanged stays, even if it is an object or a file."""
     if not isinstance(given, dict) or not all(isinstance(name, str) for name in given):
         raise ValueError
     for name in given:
@@ -157,7 +157,7 @@ def _parameters(given: Any, kind: type[Protocol]) -> dict[str, int | float | str
 
 
 def _read(name: str, word: str, kind: type[Protocol]) -> Any:
-    """The value of an option that a page has written; nothing is what it is by default."""
+    """The value of an option as written on a page; an empty text means its default."""
     offers = choices(kind)
     if name == "seed":
         return whole("seed", high=MOST_SEED)(word)
@@ -181,7 +181,7 @@ def _read(name: str, word: str, kind: type[Protocol]) -> Any:
 
 
 def names_file(word: str) -> bool:
-    """Whether a value could make somebody read a file: a path, a name with an ending, or a file that is there."""
+    """Whether a value could cause a file to be read: a path, a name with an ending, or an existing file."""
     first, *parts = re.split(r"[:=,\s]", word)
     return (
         first in CODE

@@ -1,6 +1,6 @@
-"""The simulation beside the server: takes commands, runs at the wanted speed, sends frames when asked for one.
+"""The simulation next to the server: takes commands, runs at the wanted speed, sends a frame on request.
 
-It talks through a connection and knows nothing of browsers; it may be a process or, for protocols that another
+It communicates over a connection and is independent of browsers. It is a process or, for protocols that another
 process could not import, a thread.
 """
 
@@ -23,11 +23,11 @@ from hegemon.web.frames import frame, greeting, packed
 from hegemon.web.session import FAR, Jump, Session
 from hegemon.web.setup import changed, choices, kind_named
 
-FRAME = 1 / 45  # seconds between two frames at least
-SLICE = 0.01  # seconds of work between two looks at the commands
+FRAME = 1 / 45  # least seconds between two frames
+SLICE = 0.01  # seconds of work between two checks for commands
 SHARE = 5  # readings take at most this fraction of the time (one part in SHARE), while it plays
-TOLD = 400  # steps per second up to which each shown step is described
-LARGEST_START = 200_000  # states in a dropped configuration
+TOLD = 400  # steps per second: up to this speed each shown step is described
+LARGEST_START = 200_000  # states in a configuration dropped onto the page
 MOST_LATER = 64  # commands that wait for the end of a jump
 LOOK = 1.0  # seconds between two readings while no page is open: healing is found by replaying from the last one
 AT_ONCE = {
@@ -41,11 +41,11 @@ AT_ONCE = {
     "focus",
     "stop_at_safe",
     "write",
-}  # even in a jump
+}  # commands that are obeyed even during a jump
 
 
 def serve_alone(connection: Connection, build: Callable[[], Session]) -> None:
-    """`serve` in a process of its own, which ends with its parent, whatever it is doing at that moment."""
+    """`serve` in a process of its own, which ends at once when its parent ends."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     serve(connection, build)
 
@@ -54,11 +54,11 @@ def _end_with_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
-        os._exit(1)  # it has nothing to keep
+        os._exit(1)  # there is nothing to save
 
 
 def serve(connection: Connection, build: Callable[[], Session]) -> None:
-    """Until the other side is gone. `build()` returns a Session."""
+    """Serve until the other side closes. `build()` returns a Session."""
     try:
         session = build()
     except InvalidInput as error:
@@ -71,19 +71,19 @@ def serve(connection: Connection, build: Callable[[], Session]) -> None:
 
 
 class Simulation:
-    """Nothing it does takes long: what could, is a jump, which is made in slices and can be given up."""
+    """No call takes long: longer work is a jump, which is made in slices and can be stopped."""
 
     def __init__(self, connection: Connection, session: Session):
         self.connection, self.session = connection, session
-        self.playing, self.speed = False, default_speed(session)  # steps per second; infinite: as fast as it goes
-        self.wanted = False  # somebody waits for a frame
-        self.newcomer = False  # and has not seen the curves so far
+        self.playing, self.speed = False, default_speed(session)  # steps per second; infinite: as fast as possible
+        self.wanted = False  # a frame was requested
+        self.newcomer = False  # the next frame must include the curves so far
         self.changed = True
         self.stops_at_safe, self._played_from = False, 0
         self.recorder = Recorder()
-        self._jump: Jump | None = None  # what is under way
-        self._course: tuple[int, int | None] = (0, None)  # from where to where, if that is known
-        self._jumper: int | None = None  # the number of the command that asked for it
+        self._jump: Jump | None = None  # the jump in progress
+        self._course: tuple[int, int | None] = (0, None)  # its first step and, if known, its last
+        self._jumper: int | None = None  # the number of the command that started it
         self._later: deque[tuple[int | None, dict[str, Any]]] = deque()
         self._debt, self._then = 0.0, time.monotonic()
         self._sent = self._read = -math.inf
@@ -103,9 +103,9 @@ class Simulation:
                 self._take(*self.connection.recv())
             now = time.monotonic()
             elapsed, self._then = now - self._then, now
-            if self.wanted and self.changed and now - self._sent >= FRAME:  # first: somebody waits
+            if self.wanted and self.changed and now - self._sent >= FRAME:  # frames go first: pages wait for them
                 self._send_frame()
-                if not self._is_prepared:  # while somebody looks at the first picture
+                if not self._is_prepared:  # compile while the first picture is shown
                     self.session.world.prepare()
                     self._is_prepared = self.changed = True
             if self._jump is not None:
@@ -118,7 +118,7 @@ class Simulation:
                 self._look()
 
     def _pause(self) -> float:
-        """How long to wait for a command before there is something else to do."""
+        """How long to wait for a command before other work is due."""
         if self._jump is not None or self.playing and (math.isinf(self.speed) or self._debt >= 1):
             return 0.0
         next_frame = max(0.0, self._sent + FRAME - time.monotonic())
@@ -139,7 +139,7 @@ class Simulation:
         try:
             now = time.monotonic()
             self._advance(elapsed, min(now + SLICE, max(now, self._sent + FRAME)) if self.wanted else now + SLICE)
-        except InvalidInput as error:  # the author's code failed: say so, and stay here
+        except InvalidInput as error:  # the author's code failed: report it, and stay at this step
             self.playing, self.changed = False, True
             session.note = str(error)
         self.changed |= session.step != before
@@ -165,12 +165,12 @@ class Simulation:
         self.connection.send(("frame", packed(head, picture)))
 
     def _film_beginning(self) -> None:
-        """Before anything moves: a film begins where its run does, however soon the first command came."""
+        """Record the first frame before any step, so that a film always begins where its run does."""
         if not self.recorder.frames:
             self._frame()
 
     def _frame(self) -> tuple[dict[str, Any], bytes]:
-        """What there is to see now; the film has it too."""
+        """The present frame, which is also added to the film."""
         session = self.session
         if not (self.playing or self._jump) or time.monotonic() - self._read > SHARE * self._cost:
             self._look()
@@ -190,16 +190,16 @@ class Simulation:
         return head, picture
 
     def _look(self) -> None:
-        """Read the observables and the lamps; where it is to stop, stop."""
+        """Read the observables and the lamps; stop if the run should stop here."""
         begin = time.monotonic()
         self._readings = self.session.readings()
         self._read = time.monotonic()
-        self._cost = self._read - begin if self._is_read else 0.0  # the first one may have been compiled
+        self._cost = self._read - begin if self._is_read else 0.0  # the first reading may include compilation
         self._is_read = True
         entry = self._readings["healing"].get("step", 0)
         if self.playing and self.stops_at_safe and entry > self._played_from:
             self.playing, self.changed = False, True
-            if entry < self.session.step:  # begun by the loop: this frame is still of now
+            if entry < self.session.step:  # the loop makes the jump: this frame still shows the present step
                 self._jump, self._course = self.session.jump(entry), (self.session.step, entry)
 
     # -- jumps ------------------------------------------------------------------------------------------
@@ -213,7 +213,7 @@ class Simulation:
         self._jump_on()  # short ones are over at once
 
     def _jump_on(self) -> None:
-        """A slice of the jump; at its end come the commands that waited for it."""
+        """Make a slice of the jump; when the jump ends, run the commands that waited for it."""
         self.changed = True
         answer: dict[str, Any] = {}
         try:
@@ -232,7 +232,7 @@ class Simulation:
         self._answer(number, answer)
 
     def _give_up(self) -> None:
-        """Stay where the jump has come to; what waited for its end is not done."""
+        """Stop the jump where it is; commands that waited for its end are dropped."""
         if self._jump is None:
             return
         self._jump.close()
@@ -244,7 +244,7 @@ class Simulation:
     # -- commands ---------------------------------------------------------------------------------------
 
     def _take(self, number: int | None, text: str) -> None:
-        """One command of the page; a wrong one is refused by a sentence."""
+        """Obey one command of the page; a wrong command is refused with a sentence."""
         try:
             command = parse_command(text)
         except ValueError:
@@ -275,7 +275,7 @@ class Simulation:
             self.connection.send(("answer", number, answer))
 
     def _obey(self, number: int | None, command: dict[str, Any]) -> dict[str, Any] | None:
-        """The answer; None if a jump replies at its end."""
+        """The reply to a command; None if a jump will send it at its end."""
         session, do = self.session, command["do"]
         if do == "frame":
             self.wanted = True

@@ -15,7 +15,7 @@ from hegemon.web.colours import DARK, LIGHT, Ground, rgb, seen
 
 MOST_AGENTS = 2000  # columns that can be distinguished on a large screen
 ROWS = 300  # moments
-RIM = 1  # the place of the badge that the page draws as a rim
+RIM = 1  # the index of the badge that the page draws as a rim
 
 
 def ordered(greeting: dict[str, Any], order: str) -> tuple[np.ndarray, np.ndarray | None]:
@@ -92,7 +92,7 @@ def space_time(film: dict[str, Any], order: str = "number", dark: bool = False) 
 
 
 def darken(figure: Any, axis: Any) -> None:
-    """Light letters and lines on a dark ground."""
+    """Make letters and lines light on a dark ground."""
     figure.set_facecolor(DARK.ground)
     axis.tick_params(colors=DARK.ink)
     for spine in axis.spines.values():
@@ -103,7 +103,7 @@ def darken(figure: Any, axis: Any) -> None:
 
 
 class Palette:
-    """One colour for a cell: a leader's; or else its class; or else what it carries, and rims only if nothing else."""
+    """One colour per cell: a leader's, else that of its class, else of its first badge; of the rim only if alone."""
 
     def __init__(self, channels: list[dict[str, Any]], on: Ground = LIGHT):
         self.channels, self.on = channels, on
@@ -118,7 +118,7 @@ class Palette:
         return look.fill if look.leader or self._has_class or not shown else shown[0]
 
     def legend(self) -> list[tuple[str, str]]:
-        """What each colour says: that of an agent of which nothing else is to be said."""
+        """What each colour means: pairs of a colour (of an agent with that value alone) and its label."""
         told = []
         for k, channel in enumerate(self.channels):
             labels, last = channel["labels"], len(channel["labels"]) - 1

@@ -11,7 +11,7 @@ from hegemon.web.painting import Painter, band_colour, paint_agent
 from hegemon.web.pens import FigurePen
 from hegemon.web.session import Session
 
-SIDE = 480.0  # units of a panel
+SIDE = 480.0  # the side of a panel, in units
 INCHES = {1: 5.4, 2: 3.8}  # of a panel, by their number; smaller where there are more
 MOST_MOMENTS = 12
 IN_A_ROW = 4
@@ -171,5 +171,5 @@ class Mirrored:
 
     def _turned(self, place: Any) -> tuple[float, float]:
         if not hasattr(self, "_middle"):
-            self._middle = float(place[1])  # of the agent, which is drawn first
+            self._middle = float(place[1])  # the middle of the agent, which is drawn first
         return float(place[0]), 2 * self._middle - float(place[1])

@@ -33,11 +33,11 @@ if TYPE_CHECKING:  # installed with hegemon[web] alone
     from hegemon.runs.option import Seed
 
 PICTURE_KINDS = ("moment", "strip", "space-time")
-PATIENCE = 120  # seconds until a simulation must have greeted
+PATIENCE = 120  # seconds within which a simulation must send its greeting
 
 
 class Builder:
-    """How to make the session, in whichever process: from the record of the run, as it is written where it can be."""
+    """Makes the session, in this or another process, from the record of the run (pickled in its written form)."""
 
     def __init__(self, record: RunRecord):
         require_watchable(record.protocol, record.graph, record.engine)
@@ -49,7 +49,7 @@ class Builder:
     def __setstate__(self, written: dict[str, Any]) -> None:
         from hegemon.protocols.loading import name_protocol
 
-        name_protocol(written["protocol"])  # which this process's parent was given
+        name_protocol(written["protocol"])  # by the name that the parent process was given
         self.record = make_record(written)
 
     @property
@@ -69,7 +69,7 @@ class Builder:
 
 @contextlib.contextmanager
 def nameless_main() -> Iterator[None]:
-    """A new process would run the caller's script again, were it not for this: ours needs nothing of it."""
+    """Without this, a new process would run the caller's script again, which the simulation does not need."""
     main: dict[str, Any] = vars(sys.modules["__main__"])
     kept: dict[str, Any] = {name: main[name] for name in ("__file__", "__spec__") if name in main}
     main.pop("__file__", None)
@@ -108,7 +108,7 @@ class Watching:
             raise
 
     def _wait_for_greeting(self) -> None:
-        """Bad input is refused here, before any page is open."""
+        """Wait for the simulation's greeting; bad input raises InvalidInput here, before any page is open."""
         deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline:
             if self._here.poll(0.1):
@@ -157,7 +157,7 @@ class Watching:
             self._listener.close()
 
     def start(self) -> "Watching":
-        """Serve beside, from a thread of its own."""
+        """Serve in the background, from a thread."""
         ready = threading.Event()
         self._thread = threading.Thread(target=self.run, args=(ready.set,), daemon=True)
         self._thread.start()
@@ -173,7 +173,7 @@ class Watching:
     def _end_simulation(self) -> None:
         self._hall.line.close()
         if hasattr(self._worker, "kill"):
-            self._worker.kill()  # it has nothing to keep
+            self._worker.kill()  # there is nothing to save
 
     def widget(self) -> Any | None:
         """The page as a widget of a notebook; None where anywidget is not installed."""
@@ -199,7 +199,7 @@ class Film:
     def save(
         self, path: str | os.PathLike[str], kind: str = "", order: str = "number", dark: bool | None = None
     ) -> None:
-        """By its ending a film (.html, .gif, .mp4) or a picture, of the kind `moment`, `strip` or `space-time`."""
+        """Save a film (.html, .gif, .mp4) or a picture; a picture's `kind` is `moment`, `strip` or `space-time`."""
         save_film(self.content, path, kind, order, dark)
 
     def _repr_html_(self) -> str:
@@ -220,7 +220,7 @@ def check_film_path(path: str | os.PathLike[str]) -> None:
 
 
 def picture_kind(path: str | os.PathLike[str], kind: str, moments: Sequence[int] = ()) -> str:
-    """What is drawn in a file of this name: nothing for a film; refused if the two do not fit."""
+    """The kind of picture for a file of this name, or "" for a film; InvalidInput if name and kind do not fit."""
     is_picture = str(path).lower().endswith(PICTURES)
     if kind not in ("", *PICTURE_KINDS):
         raise InvalidInput(f"--as {kind} is not known; {choose(PICTURE_KINDS)}{meant(kind, PICTURE_KINDS)}")

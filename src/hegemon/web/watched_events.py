@@ -1,5 +1,5 @@
-"""The events (`--rate`) and faults (`--fault`) of a watched run: they happen as `run` makes them, from the same stream
-of the same seed."""
+"""The events (`--rate`) and faults (`--fault`) of a watched run: the same as in `run`, from the same stream of the same
+seed."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -18,12 +18,12 @@ from hegemon.web.world import World
 if TYPE_CHECKING:
     from hegemon.engines.schedulers.scheduler import Scheduler
 
-FOLLOWS = ("agents", "batch")  # the engines that go back to a moment with other agents
+FOLLOWS = ("agents", "batch")  # engines that can go back to a moment with a different set of agents
 UNDISTURBED = "this run has rates, which disturb it; a run has rates or disturbances, not both"
 
 
 class WatchedEvents:
-    """`due` is the last step before the next event, which takes the step after it."""
+    """`due` is the step just before the next event; the event itself is the step after it."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class WatchedEvents:
         return self._process.step - 1 if self._process else FAR
 
     def strike(self) -> dict[str, Any]:
-        """Let the event happen that is due; returns its description."""
+        """Make the due event happen; returns its description."""
         process: Any = self._process
         hit = process.strike(self._world.engine)
         before, after = (self._world.protocol.space.mapping_of(code) if code >= 0 else None for code in hit)
@@ -64,7 +64,7 @@ class WatchedEvents:
         return leads(told["hit"][0]) != leads(told["hit"][1])
 
     def state(self) -> tuple[int, int]:
-        """What a snapshot keeps of it, besides the state of the generator."""
+        """What a snapshot keeps of the events, besides the state of the generator."""
         return (self._process.step, self._process.number) if self._process else (FAR, 0)
 
     def restore(self, state: tuple[int, int]) -> None:
@@ -92,7 +92,7 @@ def given_faults(record: RunRecord, world: World, schedule: list[Any]) -> tuple[
         require_churn(protocol, world.topology, scheduler_for(record.scheduler, protocol, world.topology))
         agents_left(faults, protocol, None)
     for fault in faults:
-        fault_codes(fault, protocol.space, np.zeros(1, np.int64), np.random.default_rng(0))  # refused now
+        fault_codes(fault, protocol.space, np.zeros(1, np.int64), np.random.default_rng(0))  # may raise InvalidInput
     return faults
 
 
@@ -105,7 +105,7 @@ def _require_following(world: World, what: str, option: str) -> None:
 
 
 def about_n(protocol: Protocol) -> frozenset[str]:
-    """The sets that speak of all n agents: with fewer of them nobody can say whether they are reached."""
+    """The sets that refer to all n agents: with fewer agents it is undefined whether they are reached."""
     values = dict(protocol.values)
     more = values | {"n": protocol.n + 1}
     return frozenset(

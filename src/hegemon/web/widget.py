@@ -1,4 +1,4 @@
-"""The page inside a notebook, wherever its server runs: what page and simulation say goes through the kernel.
+"""The page inside a notebook, wherever its server runs: messages of page and simulation go through the kernel.
 
 An iframe of the page's own address works only where browser and kernel are on one machine; a widget works wherever
 the notebook does. It needs anywidget (`pip install 'hegemon[notebook]'`).
@@ -13,7 +13,7 @@ from hegemon.web.hall import Hall, Spectator
 
 
 def make_widget(hall: Hall, loop: asyncio.AbstractEventLoop) -> Any | None:
-    """A widget that watches with the others in the hall; None where anywidget is not installed."""
+    """A widget that watches the run of the hall; None where anywidget is not installed."""
     try:
         import anywidget
         import traitlets
@@ -31,7 +31,7 @@ def make_widget(hall: Hall, loop: asyncio.AbstractEventLoop) -> Any | None:
 
 
 class Visitor:
-    """The widget as the hall sees its spectators."""
+    """The widget as a spectator of the hall."""
 
     def __init__(self, widget: Any, hall: Hall):
         self._widget, self._hall = widget, hall

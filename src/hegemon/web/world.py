@@ -13,14 +13,14 @@ from hegemon.runs.run import Fault
 from hegemon.runs.schedules import Prescribed
 from hegemon.web.explaining import Listing
 
-SEARCH_SECONDS = 2.0  # of the processor, for an exact first step inside a set
-MOST_WRITTEN = 400  # agents with a text on each
-NUMBER, LABEL = "number", "label"  # what may be written besides the parts of a state
+SEARCH_SECONDS = 2.0  # processor time of the search for the exact first step inside a set
+MOST_WRITTEN = 400  # agents: with more of them nothing is written on agents
+NUMBER, LABEL = "number", "label"  # what may be written on agents besides the parts of a state
 LONGEST_TEXT = 24  # characters
 
 
 class Patience:
-    """Whether a search has taken too long; its clock runs from the first question, when all is compiled."""
+    """Whether a search has taken too long. Its clock starts at the first `is_over`, when everything is compiled."""
 
     _end: float | None = None
 
@@ -32,14 +32,14 @@ class Patience:
 
 class World(ABC):
     can_disturb = False
-    undisturbed = ""  # why not, where nothing can be disturbed
-    keeps_its_past = True  # whether a snapshot is of now; else restoring one leads back to the beginning
-    is_rounds = False  # whether a step is a round of all
+    undisturbed = ""  # the reason, if `can_disturb` is False
+    keeps_its_past = True  # False: restoring a snapshot leads back to the beginning
+    is_rounds = False  # whether a step is a round of all agents
     has_output = True
-    unread: frozenset[str] = frozenset()  # sets that say nothing here, since agents come and go
-    torus: tuple[int, int] | None = None  # columns and rows, where agents walk on one and are drawn at their places
+    unread: frozenset[str] = frozenset()  # sets that are undefined here, since agents come and go
+    torus: tuple[int, int] | None = None  # columns and rows, if agents walk on a torus and are drawn at their places
     kind: str  # graph, raster or bands: how it is drawn
-    reason: str  # why this engine
+    reason: str  # why this engine was chosen
     protocol: Protocol
     topology: Topology
     engine: Any
@@ -49,7 +49,7 @@ class World(ABC):
     @property
     @abstractmethod
     def step(self) -> int:
-        """How many steps or rounds were made."""
+        """The number of steps or rounds made."""
 
     @property
     def is_silent(self) -> bool:
@@ -61,11 +61,11 @@ class World(ABC):
 
     @abstractmethod
     def advance(self, limit: int) -> None:
-        """Towards the step `limit`; may come back early."""
+        """Advance towards the step `limit`; may return early."""
 
     @abstractmethod
     def advance_to_change(self, limit: int, deadline: float) -> bool:
-        """To the next step at which an agent's output changes, as far as the limit and the clock allow."""
+        """Advance to the next change of an agent's output, within limit and deadline; returns whether there is one."""
 
     def snapshot(self) -> tuple[Any, ...]:
         return self.engine.snapshot()
@@ -79,14 +79,14 @@ class World(ABC):
 
     @abstractmethod
     def entry(self, outside: tuple[Any, ...], name: str, limit: int) -> int | None:
-        """The exact first step inside a set after the snapshot `outside`, which is outside; None: not found soon."""
+        """The exact first step inside a set after the snapshot `outside`, which is outside; None: not found in time."""
 
     @abstractmethod
     def told_step(self, focus: int | None) -> dict[str, Any]:
-        """Make one step, and tell what happened in it."""
+        """Make one step, and describe it."""
 
     def follow(self, prescribed: Prescribed) -> dict[str, Any]:
-        """A prescribed interaction or round instead of a drawn one."""
+        """Make a prescribed interaction or round instead of a drawn one; returns its description."""
         raise InvalidInput(f"{self.protocol.id} follows no prescribed interactions; give another start")
 
     @abstractmethod
@@ -112,7 +112,7 @@ class World(ABC):
 
     @abstractmethod
     def state(self, agent: int) -> dict[str, Any]:
-        """One agent, as people read it."""
+        """One agent in readable form."""
 
     def writable(self) -> list[str]:
         """What can be written on every agent: its number, the author's label, a part of its state."""
@@ -126,7 +126,7 @@ class World(ABC):
         return list(self.fields())
 
     def written(self, name: str) -> list[str]:
-        """The text on every agent."""
+        """The text written on every agent."""
         agents = range(len(self.picture()))
         if name == NUMBER:
             return [str(v) for v in agents]
@@ -134,16 +134,16 @@ class World(ABC):
         return ["" if text is None else str(text)[:LONGEST_TEXT] for text in texts]
 
     def labels(self) -> list[str | None]:
-        """What the author's `label` says of every agent."""
+        """What the author's `label` returns for every agent."""
         return []
 
     def neighbours(self, agent: int) -> list[int]:
         return [] if self.topology.is_complete else self.topology.neighbours(agent)[:64].tolist()
 
     def fields(self) -> dict[str, Any]:
-        """What each field may hold, for those who want to set it."""
+        """The values that each field may take, for setting it by hand."""
         return {}
 
     def messages(self) -> list[Any]:
-        """What is on its way."""
+        """The messages in transit."""
         return []

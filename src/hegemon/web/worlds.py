@@ -1,7 +1,7 @@
 """The world of agents with fields: population protocols and rounds.
 
 It uses engines by their contract; `Batch`, `Agents` and `Rounds` are named where they look ahead or replay differently.
-`Look` says what the agents look like.
+`Look` determines what the agents look like.
 """
 
 import contextlib
@@ -63,7 +63,7 @@ class AgentWorld(World):
         self.protocol, self.topology, self.space = protocol, topology, protocol.space
         self.is_rounds = protocol.model.has_rounds
         asked = scheduler_for(scheduler, protocol, topology)
-        self._forgets = self.is_rounds or asked.memoryless  # then a configuration and its coins say what follows
+        self._forgets = self.is_rounds or asked.memoryless  # configuration and coins determine what follows
         kind, self.reason = choose_watched(engine, protocol, topology, LARGEST_RASTER, asked)
         self._options: dict[str, Any] = {"fast_forward": False} if kind is Rounds else scheduled(kind, asked)
         self.kind = "bands" if kind.as_multiset else "graph" if protocol.n <= LARGEST_DRAWN else "raster"
@@ -105,7 +105,7 @@ class AgentWorld(World):
     def advance_to_change(self, limit: int, deadline: float) -> bool:
         if not self._loud:
             raise InvalidInput(f"{self.protocol.id} has no output, so no change of it can be looked for")
-        ahead = self.engine  # the one that looks for the change
+        ahead = self.engine  # the engine that searches for the change
         if isinstance(ahead, Batch):
             ahead = Batch(self.protocol, self.topology, self.engine.configuration(), self._loud, self._key.copy())
             ahead.restore(self.engine.snapshot())
@@ -172,7 +172,7 @@ class AgentWorld(World):
         return {"text": Round(told).sentence() or "nothing changes", "lines": [], "changed": bool(told)}
 
     def told(self, pair: tuple[int, ...], before: Iterable[int], coin: int) -> dict[str, Any]:
-        """The interaction of two states in words and in lines of `interact`."""
+        """The interaction of two states, in words and as executed lines of `interact`."""
         protocol = self.protocol
         a, b = (self.space.namespace(code) for code in before)
         old = self.space.mapping(a), self.space.mapping(b)
@@ -222,7 +222,7 @@ class AgentWorld(World):
         return [(int(byte), int(total)) for byte, total in zip(seen, totals, strict=True)]
 
     def _counted(self) -> Configuration:
-        """The configuration in the form that is measured fastest."""
+        """The configuration in the form that can be measured fastest."""
         if getattr(self.engine, "codes", None) is not None and self.protocol.n > LARGEST_DRAWN:
             codes, counts = self.engine.occupancy()
             return Configuration(self.space, codes=codes, counts=counts)
