@@ -2,10 +2,10 @@
 
 An interaction is four datagrams. The initiator asks (REQUEST); the responder makes a fresh nonce (OFFER); the
 initiator sends its state with that nonce (STATE); the responder lets the two states interact, keeps its own new
-one and sends back the other (ANSWER). From STATE to ANSWER the initiator's state is promised, so it refuses
-others (BUSY); a responder promises nothing, and a request that nobody answers holds up nothing. A nonce is used
-once: a repeated STATE gets the same ANSWER, and one that was refused, forgotten or sent to an earlier life is
-worthless. If every ANSWER is lost, the interaction was one-sided: the responder changed, the initiator did not.
+one and sends back the other (ANSWER). From STATE to ANSWER the initiator's state is locked (promised), so it
+refuses others (BUSY). A responder locks nothing, and a request without a reply blocks nothing. A nonce is used
+once: a repeated STATE gets the same ANSWER, and a STATE whose nonce was refused, forgotten or issued by an earlier life
+is dropped. If every ANSWER is lost, the interaction was one-sided: the responder changed, the initiator did not.
 Over a whole network their number is `responded - completed`.
 
 No input or output here: a `clock` (`time()`, `call_later(delay, callback)`, as asyncio's loops have it) and a
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 REQUEST, OFFER, STATE, ANSWER, BUSY = range(5)
 NO_NONCE = bytes(NONCE_BYTES)
-MOST_ASKED = 64  # requests that wait for an offer: dead peers cost no more
-OFFERS_PER_LIFE = 8  # offers and answers remembered for each member that asks; it asks for few at a time
-REQUESTS_PER_SECOND = 2000  # from one life; more is a flood
+MOST_ASKED = 64  # requests that wait for an offer: bounds the cost of dead peers
+OFFERS_PER_LIFE = 8  # offers and answers remembered for each requesting member, which has few requests open at a time
+REQUESTS_PER_SECOND = 2000  # from one life; more is treated as a flood
 COURSE = (
     *("requested", "completed", "responded", "refused", "refusing", "unreachable", "unanswered"),
     *("given_up", "skipped", "repeated"),
@@ -79,17 +79,17 @@ class Agent:
         wall: Callable[[], float] | None = None,
     ):
         self.rules, self.wire, self.transport, self.clock = rules, wire, transport, clock
-        self.peers: list[Any] = list(peers)  # whatever the transport calls them
+        self.peers: list[Any] = list(peers)  # addresses in the transport's own form
         self.rate = rate
         self.interval, self.tries = patience / tries, tries
         self.rng = rng or random.Random(os.urandom(16))
         self.random_bytes = random_bytes
         self.counters: Counter[str] = Counter(dict.fromkeys(COURSE + DROPS, 0))
         self.terms = Terms(tell, self.rng, **({"wall": wall} if wall else {}))
-        self.met: Callable[[Any, int, int], None] | None = None  # hears of each interaction: peer, its state, ours
-        self.ended: Callable[[bool], None] | None = None  # hears how an exchange in which it sent its state ended
+        self.met: Callable[[Any, int, int], None] | None = None  # called after each interaction: peer, its state, ours
+        self.ended: Callable[[bool], None] | None = None  # called when an exchange with a sent STATE has ended
         self._offers: OrderedDict[bytes, OrderedDict[bytes, Offer]] = OrderedDict()
-        self._asked: dict[bytes, Pending] = {}  # requests not answered yet
+        self._asked: dict[bytes, Pending] = {}  # requests without a reply yet
         self._promised: Pending | None = None  # the one exchange in which this agent has sent its state
         self._tick = None
         self.state = state
@@ -108,7 +108,7 @@ class Agent:
 
     @property
     def is_promised(self) -> bool:
-        """Whether the state is on its way in an exchange and must not change meanwhile."""
+        """Whether the state was sent in an open exchange and must not change until its end."""
         return self._promised is not None
 
     # -- the Poisson clock ----------------------------------------------------------------------------------
@@ -170,7 +170,7 @@ class Agent:
         if pending is None:
             raise Dropped("stale")
         self._forget(pending)
-        if self.is_promised:  # elsewhere, since it asked
+        if self.is_promised:  # in another exchange, begun after this request
             self.counters["given_up"] += 1
             return
         pending.kind, pending.nonce, pending.tries = STATE, letter.nonce, 1
@@ -222,7 +222,7 @@ class Agent:
         if offer.answer is not None:
             self.counters["repeated"] += 1
         elif self.is_promised:
-            del offers[letter.exchange]  # a copy of this STATE that comes later must not be answered after the refusal
+            del offers[letter.exchange]  # a later copy of this STATE must not get an ANSWER after the refusal
             self._refuse(letter, address)
             return
         else:
@@ -231,7 +231,7 @@ class Agent:
         self._send(address, ANSWER, letter.exchange, letter.nonce, offer.answer)
 
     def _interact(self, other: int, address: Any) -> int:
-        """Make the interaction in which the other agent is the initiator; its new state."""
+        """Make the interaction in which the other agent is the initiator; returns the initiator's new state."""
         try:
             theirs, own = self.rules.interact(other, self._state)
         except Exception:
@@ -249,7 +249,7 @@ class Agent:
     # -- datagrams ------------------------------------------------------------------------------------------
 
     def receive(self, datagram: bytes, address: Hashable) -> None:
-        """Whatever arrives: acted upon, or dropped and counted."""
+        """Process a datagram, or drop and count it."""
         try:
             letter = self.wire.open(datagram, self.clock.time())
             if letter.kind >= len(_ACTIONS):

@@ -1,7 +1,7 @@
-"""What every member of a network on one machine shows of itself: a slot in a file that all have mapped.
+"""The status of every member of a network on one machine: one slot per member in a file that all have mapped.
 
-A member writes its own slot and nobody else's, so a kill or a pause in the middle harms nobody. Behind the slots is
-a byte for each member, which the supervisor writes: whether it belongs to the network now, and the others contact it.
+A member writes only its own slot, so a kill or a pause during a write does no harm to others. After the slots comes
+a byte for each member, written by the supervisor: whether it belongs to the network now, so that others contact it.
 """
 
 import mmap
@@ -14,7 +14,7 @@ SLOT_BYTES = 128
 
 
 class Slot(NamedTuple):
-    """One member's news. `lives` grows with every start; times are seconds since 1970."""
+    """One member's status. `lives` grows with every start; times are seconds since 1970."""
 
     lives: int = 0
     beat: float = 0.0
@@ -48,7 +48,7 @@ class Board:
         return Slot(*SLOT.unpack_from(self._map, member * SLOT_BYTES))
 
     def admit(self, member: int, is_present: bool) -> None:
-        """Say whether a member belongs to the network from now on."""
+        """Set whether a member belongs to the network from now on."""
         self._map[self.members * SLOT_BYTES + member] = is_present
 
     def present(self) -> bytes:

@@ -45,6 +45,6 @@ class NetworkEvents:
 
 
 def require_possible(protocol: Protocol, topology: Topology, kinds: Sequence[str]) -> None:
-    """Refuse members that join or leave where nobody says whom they would meet."""
+    """Refuse joining and leaving on topologies where the neighbours of a new member are undefined."""
     if set(kinds) & set(CHURN):
         require_churn(protocol, topology, UNIFORM)

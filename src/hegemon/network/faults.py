@@ -6,9 +6,9 @@ from typing import Literal
 
 from hegemon.errors import InvalidInput
 
-CHURN = ("join", "leave")  # of members: the others are told that they come or go
+CHURN = ("join", "leave")  # members that come or go, which the others learn
 KINDS = ("kill", "restart", "pause", "resume", "corrupt", "cut", "heal", *CHURN)
-FEWEST = 2  # members that never leave
+FEWEST = 2  # members that always stay
 MOST_FAULTS = 100_000
 USAGE = (
     f"write `SECONDS KIND [WHOM]`, with commas between; KIND is one of {', '.join(KINDS)}; WHOM is leader or a number"
@@ -48,7 +48,7 @@ def parse_faults(text: str, members: int, seconds: float | None) -> list[Network
 
 
 def choose(fault: NetworkFault, leaders: list[int], suitable: list[int], rng: random.Random) -> list[int]:
-    """Whom a fault strikes: the leader if there is one, or members to whom it can happen."""
+    """The members that a fault strikes: the leader if there is one, or random members that it can affect."""
     if fault.whom == "leader":
         return [member for member in leaders if member in suitable][:1]
     return rng.sample(suitable, min(fault.whom, len(suitable)))

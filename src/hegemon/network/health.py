@@ -1,8 +1,7 @@
-"""How a member is, over HTTP: /health for people and supervisors, /ready, /metrics for Prometheus.
+"""The health of a member, over HTTP: /health for people and supervisors, /ready, /metrics for Prometheus.
 
-A few lines of HTTP/1.0 are all that is needed: one request per connection, small, answered at once, within a
-second, by few at a time, and only under a name of this machine. It listens on loopback by default, and
-never shows the key.
+A few lines of HTTP/1.0 suffice: one small request per connection, answered at once and within a second, few connections
+at a time, and only under a name of this machine. It listens on loopback by default, and never shows the key.
 """
 
 import asyncio
@@ -33,7 +32,7 @@ class Health:
     """Answers for one member until it is closed."""
 
     def __init__(self, member: Member, name: str = "127.0.0.1", clock: Callable[[], float] = time.monotonic):
-        self.member, self.name, self.clock = member, name, clock  # `name`: where it listens, as it was given
+        self.member, self.name, self.clock = member, name, clock  # `name`: the address to listen on, as given
         self.began = self._active = clock()
         self._seen = -1
         self._open = 0
@@ -49,7 +48,7 @@ class Health:
 
     @property
     def idle_seconds(self) -> float:
-        """Since when no interaction was made, as far as anybody has asked."""
+        """Seconds since the last interaction, as far as earlier requests can show it."""
         metrics = self.member.metrics
         done = metrics["completed"] + metrics["responded"]
         if done != self._seen:

@@ -1,6 +1,6 @@
-"""The secret that members share: made, read from a file, several at a time while one replaces another.
+"""The secret that members share: created, read from a file; several are valid while one replaces another.
 
-The first key seals, every key opens. To rotate without a pause: put the new key second everywhere, then first
+The first key encrypts, every key decrypts. To rotate without a pause: put the new key second everywhere, then first
 everywhere, then remove the old one; members read the file again on SIGHUP.
 """
 
@@ -26,7 +26,7 @@ class OpenKey(UserWarning):
 
 @dataclass(frozen=True)
 class Keys:
-    """The shared secrets; the first one seals. Their bytes never appear in a message or a log."""
+    """The shared secrets; the first one encrypts. Their bytes never appear in a message or a log."""
 
     secrets: tuple[bytes, ...]
 
@@ -49,8 +49,7 @@ def new_key() -> str:
 
 
 def keys_from(given: Any) -> Keys:
-    """Keys from what a caller has at hand: Keys, 32 bytes, 64 hexadecimal digits, the Path of a key file, or a
-    list of these."""
+    """Keys from any form: Keys, 32 bytes, 64 hexadecimal digits, the Path of a key file, or a list of these."""
     if isinstance(given, Keys):
         return given
     if isinstance(given, Path):
@@ -65,7 +64,7 @@ def keys_from(given: Any) -> Keys:
 
 
 def read_keys(path: Path) -> Keys:
-    """The keys of a file: one per line; empty lines and lines that begin with # say nothing."""
+    """The keys of a file: one per line; empty lines and lines that begin with # are skipped."""
     try:
         lines = read_regular(path, LARGEST_FILE).decode("ascii").splitlines()
         is_open = bool(os.stat(path).st_mode & 0o007)

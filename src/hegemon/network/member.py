@@ -1,11 +1,11 @@
-"""A member as a program uses it: join, ask whether it is the leader, hear of elections, leave.
+"""A member as a program uses it: join, read `is_leader`, receive events of elections, leave.
 
     async with hegemon.network.join(hg.TimeOptimal(n=64), peers=[…], key=Path("key")) as member:
         async for event in member.events():
             ...
 
-What is promised: from any states, after a while exactly one member is the leader, and remains so for very long.
-While the network heals there can be none, or several: a leader's writes should carry `member.fence`.
+The guarantee: from any states, after a while exactly one member is the leader, and remains so for very long.
+While the network recovers there can be none, or several: a leader's writes should carry `member.fence`.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ from hegemon.network.terms import Event
 from hegemon.network.udp import UdpPort
 from hegemon.network.wire import Wire, fingerprint_of
 
-LARGEST_BACKLOG = 1024  # events that wait for a reader; of more, the oldest are dropped
+LARGEST_BACKLOG = 1024  # unread events; if there are more, the oldest are dropped
 
 
 class Member:
@@ -58,7 +58,7 @@ class Member:
 
     @property
     def state(self) -> dict[str, Any]:
-        """The state, as people read it."""
+        """The state in readable form."""
         return self._rules.shown(self._agent)
 
     @property
@@ -113,15 +113,15 @@ class Member:
         self._callbacks.append(callback)
 
     def set_peers(self, peers: Any) -> None:
-        """Other peers from now on: a list of addresses, or the Path of a peers file."""
+        """Replace the peers: a list of addresses, or the Path of a peers file."""
         self.reconfigure(peers=peers)
 
     def set_keys(self, key: Any) -> None:
-        """Other keys from now on, as in a rotation."""
+        """Replace the keys, as in a rotation."""
         self.reconfigure(key=key)
 
     def reconfigure(self, *, peers: Any = None, key: Any = None) -> None:
-        """Other peers, other keys or both from now on; if anything of it is refused, nothing changes."""
+        """Replace the peers, the keys or both; if either is refused, nothing changes."""
         keys = None if key is None else keys_from(key)
         chosen = None if peers is None else self._others(peers)
         if self._rules.elects_once and chosen is not None and self._agent.peers and chosen != self._agent.peers:
@@ -136,11 +136,11 @@ class Member:
         return [peer for peer in peers_from(peers) if peer != own]
 
     def corrupt(self, state: int | None = None) -> None:
-        """A fault to play with: any state, at once."""
+        """Inject a fault: the state becomes `state`, or a random one."""
         self._agent.state = self._agent.rng.randrange(self._rules.size) if state is None else state
 
     def cut_off(self, is_cut_off: bool = True) -> None:
-        """A fault to play with: no datagram goes out or comes in."""
+        """Inject a fault: no datagram is sent or received."""
         self._port.is_cut_off = is_cut_off
 
     def _tell(self, event: Event) -> None:
@@ -261,7 +261,7 @@ class MemberThread:
         self._loop.call_soon_threadsafe(self._member.set_peers, known)
 
     def wait(self, timeout: float | None = None) -> Event | None:
-        """The next event, or None when the time has passed without one."""
+        """The next event, or None if none came within `timeout`."""
         with self._news:
             self._news.wait_for(lambda: self._waiting, timeout)
             return self._waiting.popleft() if self._waiting else None

@@ -1,6 +1,6 @@
-"""The definitions of the two models that work in rounds, as a synchronizer asks them: one word per round and port.
+"""The two models that work in rounds, in the form that a synchronizer calls: one word per round and port.
 
-A word is a number below 2^64: the code of what neighbours may see of a state, or that of a message, 0 for none.
+A word is a number below 2^64: the code of the visible part of a state, or of a message (0: no message).
 """
 
 import copy
@@ -22,7 +22,7 @@ class RoundsNode:
     begins_together = False
 
     def __init__(self, protocol: RoundsProtocol, state: int, coins: Callable[[int], int]):
-        """`coins(round)` returns the number of what the coins of a round show."""
+        """`coins(round)` returns the outcome of a round's coins as a number."""
         self.protocol, self.coins, self.n = protocol, coins, protocol.n
         self.size = protocol.space.size
         self.state = state
@@ -32,7 +32,7 @@ class RoundsNode:
         return self.protocol.elects_leader and self.protocol.holds(self.protocol.output, self._namespace(self.state))
 
     def says(self, port: int) -> int:
-        """What neighbours may see: private fields stay at home."""
+        """The code of the state without its private fields, which are never sent."""
         shown = self._namespace(self.state)
         for name in self.protocol.private:
             setattr(shown, name, self.protocol.space.bounds[name][0])
@@ -52,7 +52,7 @@ class RoundsNode:
 
 
 class MessageNode:
-    """A node of a message-passing protocol, from its waking in round 1 on. A message that left the round is lost."""
+    """A node of a message-passing protocol, from its waking in round 1 on. A message that misses its round is lost."""
 
     size = 1
     begins_together = True
@@ -84,7 +84,7 @@ class MessageNode:
         return self.messages.has(word)
 
     def hears(self, round: int, words: list[int | None]) -> None:
-        """What came in this round; what is said in the next follows from it."""
+        """Process the words of this round; this determines what is sent in the next."""
         inbox = {port: self.messages.message(word) for port, word in enumerate(words) if word}
         is_called = self.node.round in self.node.calls
         self.node.calls = [call for call in self.node.calls if call > self.node.round]
@@ -106,7 +106,7 @@ class MessageCodes:
         self.bounds = protocol.format.bounds
         self.most = 1
         for low, high in self.bounds.values():
-            self.most *= high - low + 2  # one more for a field that this kind of message does not have
+            self.most *= high - low + 2  # one more value for "this kind of message lacks the field"
         if self.most >= LARGEST_WORD:
             raise InvalidInput(f"{protocol.id}: a message does not fit in 64 bits; take a smaller n than {protocol.n}")
 
@@ -118,7 +118,7 @@ class MessageCodes:
         return code + 1
 
     def has(self, word: int) -> bool:
-        """Whether a word is one that a member may say."""
+        """Whether a member may send this word."""
         if word == 0:
             return True
         try:

@@ -66,7 +66,7 @@ class Nursery:
             self._start(member)
         elif words[0] == "signal" and member in running:
             os.kill(running[member], getattr(signal, f"SIG{words[2]}"))
-            if words[2] == "KILL":  # and gone before the next command, which may start it again
+            if words[2] == "KILL":  # wait until it has ended: the next command may start it again
                 os.waitpid(running[member], 0)
                 self._gone(running[member])
 
@@ -81,7 +81,7 @@ class Nursery:
         code = 1
         try:
             _die_with_parent()
-            if os.getppid() == here:  # it may have ended before this member could say so
+            if os.getppid() == here:  # the parent may have ended before prctl took effect
                 run(self._live(member))
             code = 0
         finally:
@@ -98,7 +98,7 @@ class Nursery:
         _say(f"gone {self.children.pop(child)}")
 
     async def _live(self, number: int) -> None:
-        """What a member does, in its own process."""
+        """Run a member, in its own process."""
         _drain(self.sockets[number])
         options = {name: self.plan[name] for name in ("key", "patience", "start")}
         degrees = [len(near) for near in self.neighbours]
@@ -154,7 +154,7 @@ def _socket() -> socket.socket:
 
 
 def _drain(port: socket.socket) -> None:
-    """What was sent to an earlier life is of no use to this one."""
+    """Discard the datagrams that were sent to an earlier life."""
     for _ in range(100_000):
         try:
             port.recv(1)
@@ -163,12 +163,12 @@ def _drain(port: socket.socket) -> None:
 
 
 def _die_with_parent() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl-C in the terminal is the supervisor's to answer
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the supervisor handles Ctrl-C in the terminal
     random.seed()
     try:
         ctypes.CDLL(None).prctl(DIE_WITH_PARENT, signal.SIGKILL)
     except (OSError, AttributeError):
-        pass  # elsewhere than on Linux a member looks at its parent's number instead
+        pass  # on systems other than Linux a member checks its parent's process id instead
 
 
 def _say(line: str) -> None:
@@ -177,7 +177,7 @@ def _say(line: str) -> None:
 
 def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with open(0, "rb", buffering=0, closefd=False) as line:  # what comes behind it must not wait in a buffer
+    with open(0, "rb", buffering=0, closefd=False) as line:  # later lines must stay visible to `select`
         nursery = Nursery(json.loads(line.readline()))
     _say("ready")
     try:

@@ -1,4 +1,4 @@
-"""Who else there is: addresses as people write them, in a list or in a file with one per line."""
+"""The peers of a member: addresses as people write them, in a list or in a file with one per line."""
 
 import ipaddress
 import socket
@@ -22,7 +22,7 @@ def parse_address(text: str, what: str = "the address") -> tuple[str, int]:
 
 
 def resolve(host: str, port: int, what: str = "the address") -> tuple[str, int]:
-    """The numeric address that a host's name means now."""
+    """The numeric address to which a host's name resolves now."""
     try:
         return str(ipaddress.ip_address(host)), port
     except ValueError:
@@ -48,7 +48,7 @@ def peers_from(given: Any) -> list[tuple[str, int]]:
 
 
 def read_peers(path: Path) -> list[tuple[str, int]]:
-    """The peers of a file: one `host:port` per line; empty lines and lines that begin with # say nothing."""
+    """The peers of a file: one `host:port` per line; empty lines and lines that begin with # are skipped."""
     try:
         lines = read_regular(path, LARGEST_FILE).decode("utf-8").splitlines()
     except (OSError, UnicodeDecodeError, ValueError) as error:

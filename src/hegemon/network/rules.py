@@ -80,11 +80,11 @@ class MemberRules:
         return int(codes[0])
 
     def agent(self, state: int, degree: int, *where: Any, **options: Any) -> Agent | Synchronizer:
-        """What makes the exchanges of one member that has `degree` peers: `where` is its wire, transport and clock."""
+        """The object that makes the exchanges of a member with `degree` peers; `where` is wire, transport, clock."""
         raise NotImplementedError
 
     def shown(self, agent: Any) -> dict[str, Any]:
-        """A member's state as people read it."""
+        """A member's state in readable form."""
         return self.protocol.space.mapping_of(agent.state)
 
 
@@ -126,7 +126,7 @@ class MessageRules(MemberRules):
                 f"members of a network are anonymous, and nodes of {protocol.id} have identifiers; simulate it by run, "
                 "or take an anonymous protocol such as itai-rodeh"
             )
-        MessageCodes(protocol)  # refuses messages that fit into no word
+        MessageCodes(protocol)  # raises InvalidInput if a message does not fit into a word
         self.protocol = protocol
 
     @classmethod
@@ -148,7 +148,7 @@ class MessageRules(MemberRules):
 
 
 def neighbours_of(n: int, topology: Topology | None = None) -> list[list[int]]:
-    """Whom each agent asks: everybody, or its out-neighbours in the topology."""
+    """The peers that each agent contacts: all others, or its out-neighbours in the topology."""
     if topology is None or topology.is_complete:
         return [[other for other in range(n) if other != v] for v in range(n)]
     return [topology.neighbours(v).tolist() for v in range(n)]

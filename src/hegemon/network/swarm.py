@@ -31,7 +31,7 @@ SIGNALS = {"kill": "KILL", "leave": "KILL"} | {
 
 @dataclass
 class Recovery:
-    """One fault and when, if yet, there was exactly one leader again for good."""
+    """One fault, and when there was exactly one lasting leader again; None before that."""
 
     fault: NetworkFault
     struck: list[int]
@@ -73,7 +73,7 @@ class Swarm:
         check_pace(rate, patience)
         rules = protocol.model.home("member")
         protocol = rules.informed(protocol, topology)
-        rules(protocol).start(start, random.Random(seed))  # refuses what no member could do
+        rules(protocol).start(start, random.Random(seed))  # raises InvalidInput for an impossible start
         if protocol.n > MOST_MEMBERS:
             raise InvalidInput(
                 f"{protocol.n} processes are too many for one machine; at most {MOST_MEMBERS} are started"
@@ -87,12 +87,12 @@ class Swarm:
         self.dead: set[int] = set(range(self.n))
         self.paused: set[int] = set()
         self.cut: set[int] = set()
-        self.away: set[int] = set()  # those who have left, and whom nobody contacts
-        self.coming: dict[int, int] = {}  # started, and not yet heard of: which life it is
+        self.away: set[int] = set()  # members that have left: no other contacts them
+        self.coming: dict[int, int] = {}  # member -> life: started, without a status yet
         self._lives = [0] * self.n
         self.recoveries: list[Recovery] = []
-        self.alone = self.looks = 0  # looks at which there was exactly one leader, and all looks
-        self._earlier = [Slot()] * self.n  # totals of the lives before the present one
+        self.alone = self.looks = 0  # samples with exactly one leader, and all samples
+        self._earlier = [Slot()] * self.n  # totals over the lives before the present one
         self._newest = [Slot()] * self.n
         self._single_since: float | None = None
 
@@ -101,7 +101,7 @@ class Swarm:
         try:
             self._begin()
         except BaseException:
-            self._stack.close()  # an interrupt leaves neither processes nor files behind
+            self._stack.close()  # after an interrupt no process and no file remains
             raise
         return self
 
@@ -117,7 +117,7 @@ class Swarm:
             env=os.environ | {"PYTHONPATH": path},
             bufsize=0,
         )
-        assert self._nursery.stdin is not None and self._nursery.stdout is not None  # pipes, as asked
+        assert self._nursery.stdin is not None and self._nursery.stdout is not None  # both are pipes
         self._to, self._from = self._nursery.stdin, self._nursery.stdout
         self._stack.callback(self._end)
         self._said = b""
@@ -134,7 +134,7 @@ class Swarm:
     def seconds(self) -> float:
         return time.time() - self.began
 
-    # -- looking ---------------------------------------------------------------------------------------------
+    # -- sampling --------------------------------------------------------------------------------------------
 
     def look(self) -> View:
         """The network now. Recoveries are detected from successive samples."""
@@ -170,7 +170,7 @@ class Swarm:
         now = self.seconds
         self.looks += 1
         self.alone += is_single
-        if not is_single or self.coming:  # whoever comes may be a leader
+        if not is_single or self.coming:  # a member that is starting may be a leader
             self._single_since = None
         elif self._single_since is None:
             self._single_since = now
@@ -183,7 +183,7 @@ class Swarm:
     # -- disturbing ------------------------------------------------------------------------------------------
 
     def strike(self, fault: NetworkFault, leaders: list[int]) -> list[int]:
-        """Let a fault happen now; whom it struck."""
+        """Make a fault happen now; returns the members that it struck."""
         struck = choose(fault, leaders, self._suitable(fault.kind), self.rng)
         if fault.kind == "leave":
             struck = struck[: max(0, self.n - len(self.away) - FEWEST)]
@@ -205,7 +205,7 @@ class Swarm:
                 add.get(fault.kind, set()).add(member)
                 drop.get(fault.kind, set()).discard(member)
         if struck:
-            self._single_since = None  # whoever leads now must be seen to lead after the fault
+            self._single_since = None  # only samples after the fault count
             self.recoveries.append(Recovery(fault, struck, self.seconds))
         return struck
 
@@ -220,7 +220,7 @@ class Swarm:
             "kill": running,
             "pause": running - self.paused,
         }
-        listening = running - self.paused - set(self.coming)  # to signals that would end others
+        listening = running - self.paused - set(self.coming)  # have signal handlers: the signal would end the others
         return sorted(able.get(kind, listening - (self.cut if kind == "cut" else set())))
 
     # -- the nursery -----------------------------------------------------------------------------------------
@@ -238,7 +238,7 @@ class Swarm:
             raise InvalidInput("the process that starts the members has ended; its output is above") from None
 
     def _listen(self, timeout: float = 0.0) -> list[str]:
-        """What the nursery has said since; a member that ended by itself is dead too."""
+        """New lines of the nursery; a member that ended by itself is counted as dead."""
         ready, _, _ = select.select([self._from], [], [], timeout)
         if not ready:
             return []
@@ -256,7 +256,7 @@ class Swarm:
         raise InvalidInput("the process that starts the members did not come up; try again with fewer members")
 
     def _end(self) -> None:
-        """At once: members end with the process that has started them, and have nothing to keep."""
+        """Kill the nursery: its members end with it, and have nothing to save."""
         self._nursery.kill()
         self._nursery.wait()
         self._to.close()

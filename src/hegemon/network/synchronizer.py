@@ -1,15 +1,15 @@
 """Rounds over datagrams: an α-synchronizer between neighbours (Awerbuch, JACM 1985) that recovers from any counters.
 
-In each round a node says one thing to every neighbour, and goes on to the next when it has heard what each of them
-said in this one. It repeats what it says in the present round and the one before until they go on, so late, lost and
-repeated datagrams change nothing: neighbours differ by at most one round, and each round is the definition's.
+In each round a node sends one word to every neighbour, and enters the next round when it has received the word of each
+for this one. It repeats its words of the present round and the one before until the neighbours go on, so late, lost and
+repeated datagrams change nothing: neighbours differ by at most one round, and each round is that of the definition.
 
-A counter may hold anything at first: whoever hears of a higher one takes it over, so all meet at the highest.
-Counters end at `LAST`. A node that gets there begins again at 0, and for a while takes over nothing from above, so
-that the highest counters of before cannot come back. A neighbour that is silent, or says nothing of the present
-round, for `silence` seconds leaves the round, and is back in it when it is heard again. Definitions whose nodes must
-begin together (message passing: a message that is lost never comes again) wait longer: for a neighbour that was never
-heard `GATHERING` seconds, and for one that is heard however far behind it is.
+A counter may hold anything at first: a node that receives a higher one adopts it, so all reach the highest.
+Counters end at `LAST`. A node that reaches it begins again at 0, and for a while adopts no higher counter, so that the
+old highest counters cannot come back. A neighbour that is silent, or sends nothing for the present round, for
+`silence` seconds leaves the round, and is part of it again when it is heard again. Definitions whose nodes must begin
+together (message passing: a lost message is never repeated) wait longer: `GATHERING` seconds for a neighbour that was
+never heard, and without limit for one that is heard but far behind.
 """
 
 import os
@@ -23,20 +23,20 @@ from hegemon.network.agent import COURSE, DROPS
 from hegemon.network.terms import Event, Terms
 from hegemon.network.wire import Dropped, Wire
 
-ROUND = 8  # the kind of letter; no exchange of a population protocol has it
+ROUND = 8  # the kind of letter, which exchanges of population protocols do not use
 LAST = 1 << 63
-WORD = 8  # bytes of what is said in one round
+WORD = 8  # bytes of a word
 GATHERING = 60.0  # seconds
 
 
 @dataclass
 class Heard:
-    """The newest from one neighbour."""
+    """The newest datagram of one neighbour."""
 
     life: bytes
     round: int
     said: int
-    before: int  # what it said in the round before
+    before: int  # its word of the round before
     when: float
 
 
@@ -69,7 +69,7 @@ class Synchronizer:
         self.heard: dict[Hashable, Heard] = {}
         self.peers = list(peers)
         self.round = round
-        self._calm = -float("inf")  # until then nothing is taken over from above
+        self._calm = -float("inf")  # until then no higher counter is adopted
         self._began = self._earliest = self._waits_since = clock.time()
         self._beat = self._next = None
         self._speak()
@@ -82,7 +82,7 @@ class Synchronizer:
 
     @peers.setter
     def peers(self, peers: list[Hashable]) -> None:
-        """Ports are the places in this list."""
+        """The neighbours; a port is an index into this list."""
         self._peers = list(peers)
         self.heard = {peer: heard for peer, heard in self.heard.items() if peer in self._peers}
         self._said = [self.node.says(port) for port in range(len(self._peers))]
@@ -106,7 +106,7 @@ class Synchronizer:
             if timer:
                 timer.cancel()
 
-    # -- saying ---------------------------------------------------------------------------------------------
+    # -- sending --------------------------------------------------------------------------------------------
 
     def _speak(self) -> None:
         self._said = [self.node.says(port) for port in range(len(self._peers))]
@@ -122,7 +122,7 @@ class Synchronizer:
             words = said.to_bytes(WORD, "big") + before.to_bytes(WORD, "big")
             self.transport.send(self.wire.seal(ROUND, now, words, 0, self.terms.highest), peer)
 
-    # -- hearing --------------------------------------------------------------------------------------------
+    # -- receiving ------------------------------------------------------------------------------------------
 
     def receive(self, datagram: bytes, address: Hashable) -> None:
         try:
@@ -143,20 +143,20 @@ class Synchronizer:
         if old is not None and old.life == new.life and new.round < old.round and not self._begins_again(old, new):
             raise Dropped("stale")  # late
         if old is not None and old.life != new.life and new.when - old.when < self.silence:
-            raise Dropped("stale")  # of an earlier life, perhaps; a new one is heard when the old one is silent
+            raise Dropped("stale")  # perhaps of an earlier life; a new life is accepted when the old one is silent
         self.heard[address] = new
         if new.round > self.round + 1 and self.clock.time() >= self._calm:
             self._be_in(new.round)
         self._try_to_go_on()
 
     def _begins_again(self, old: Heard, new: Heard) -> bool:
-        """A neighbour whose counter fell: it was corrupted, or came to the end. Late datagrams are not so late."""
+        """Whether a neighbour's counter fell (corrupted, or past `LAST`): by more than late datagrams can explain."""
         return old.round - new.round > 2 or new.when - old.when > self.silence
 
-    # -- going on -------------------------------------------------------------------------------------------
+    # -- rounds ---------------------------------------------------------------------------------------------
 
     def _be_in(self, round: int) -> None:
-        """Say what there is to say as that of another round."""
+        """Send the present words as those of another round."""
         self.round = round
         if round >= LAST:
             self.round = 0
@@ -165,14 +165,14 @@ class Synchronizer:
         self._waits_since = self.clock.time()
 
     def _word_of(self, peer: Hashable) -> int | None:
-        """What a neighbour said in the present round, if it is known."""
+        """A neighbour's word of the present round, if it is known."""
         heard = self.heard.get(peer)
         if heard is None or heard.round not in (self.round, self.round + 1):
             return None
         return heard.said if heard.round == self.round else heard.before
 
     def _is_awaited(self, peer: Hashable) -> bool:
-        """Whether a neighbour whose word is missing is still waited for."""
+        """Whether to wait on for a neighbour whose word is missing."""
         now, heard = self.clock.time(), self.heard.get(peer)
         if heard is None:
             return bool(now - self._began < (GATHERING if self.node.begins_together else self.silence))

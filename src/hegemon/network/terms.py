@@ -1,9 +1,9 @@
 """Terms of office: when this member was elected and deposed, and the fencing number of each term.
 
-While a network heals there can be no leader, or two. A fencing number lets whatever the leader writes to refuse
-the older of two: a new term's number is above every number that has reached this member, with any datagram, and
-above the present time. Numbers far ahead of this member's own clock are not believed, so a corrupted one cannot
-drive all later ones to the end of their range.
+While a network heals there can be no leader, or two. With a fencing number, a store that leaders write to can
+refuse the older of two: a new term's number is above every number that has reached this member with any datagram, and
+above the present time. Numbers far ahead of this member's own clock are ignored, so a corrupted one cannot drive all
+later ones to the end of their range.
 """
 
 import random
@@ -11,8 +11,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-HORIZON_SECONDS = 300  # how far clocks of honest members may differ, and how far ahead a member that lies can drive all
-RANDOM_BITS = 11  # so that two leaders elected in the same microsecond still differ, nearly always
+HORIZON_SECONDS = 300  # how far clocks of honest members may differ, and how far ahead a false number can drive all
+RANDOM_BITS = 11  # two leaders elected in the same microsecond still differ with high probability
 
 
 @dataclass(frozen=True)
@@ -25,11 +25,11 @@ class Event:
 
 
 class Terms:
-    """Follows one member's output; `tell(event)` hears every change."""
+    """Follows one member's output; calls `tell(event)` at every change."""
 
     def __init__(self, tell: Callable[[Event], None], random: random.Random, wall: Callable[[], float] = time.time):
         self.tell, self.random, self.wall = tell, random, wall
-        self.highest = 0  # the highest fencing number heard of
+        self.highest = 0  # the highest fencing number received
         self.fence: int | None = None  # of the present term
 
     def hear(self, fence: int) -> None:

@@ -7,21 +7,21 @@ from typing import Any
 
 from hegemon.errors import InvalidInput
 
-LARGEST_QUEUE = 1 << 18  # bytes that wait to be sent; beyond, datagrams are lost, as datagrams may be
+LARGEST_QUEUE = 1 << 18  # unsent bytes; beyond that, datagrams are dropped, which UDP permits
 
 
 class UdpPort(asyncio.DatagramProtocol):
-    """A socket; `receive(datagram, address)` hears what arrives."""
+    """A socket; `receive(datagram, address)` is called with each datagram."""
 
     def __init__(self) -> None:
         self.receive: Callable[[bytes, tuple[Any, ...]], None] = lambda datagram, address: None
-        self.is_cut_off = False  # a fault to play with: nothing goes out, nothing comes in
+        self.is_cut_off = False  # an injected fault: nothing is sent, nothing is received
         self.overflowed = 0
-        self._transport: Any = None  # a DatagramTransport; those of all loops know how much waits in them
+        self._transport: Any = None  # a DatagramTransport; in every loop it has `get_write_buffer_size`
 
     @classmethod
     async def open(cls, address: tuple[str, int] | socket.socket) -> "UdpPort":
-        """On an address, or on a socket that is bound already."""
+        """A port on an address, or on a socket that is bound already."""
         loop = asyncio.get_running_loop()
         if isinstance(address, socket.socket):
             return (await loop.create_datagram_endpoint(cls, sock=address))[1]
@@ -54,7 +54,7 @@ class UdpPort(asyncio.DatagramProtocol):
         if self._transport:
             self._transport.close()
 
-    # -- what asyncio calls ---------------------------------------------------------------------------------
+    # -- called by asyncio ----------------------------------------------------------------------------------
 
     def connection_made(self, transport: Any) -> None:
         self._transport = transport
@@ -64,7 +64,7 @@ class UdpPort(asyncio.DatagramProtocol):
             self.receive(data, addr[:2])
 
     def error_received(self, exc: Exception) -> None:
-        """The system reports a peer that is not there; to the exchange it is a datagram that was lost."""
+        """Ignored: the system reports an unreachable peer, which the exchange treats as a lost datagram."""
 
 
 def run(main: Coroutine[Any, Any, Any]) -> Any:

@@ -1,9 +1,9 @@
-"""Datagrams: all of one length, sealed with ChaCha20-Poly1305 under a key of the sender's present life.
+"""Datagrams: all of one length, encrypted with ChaCha20-Poly1305 under a key of the sender's present life.
 
-A *life* is one start of one member: 16 random bytes, from which and the shared secret HKDF (RFC 5869) makes the
-key. So a counter that begins at 0 serves as the cipher's nonce, and nothing needs to survive a restart. The
-header is clear and authenticated; so is the fingerprint of protocol and parameters, which is not sent at all but
-for four bytes that tell a stranger from a forger:
+A *life* is one start of one member: 16 random bytes. HKDF (RFC 5869) derives the key from them and the shared secret.
+So a counter that begins at 0 serves as the cipher's nonce, and nothing needs to survive a restart. The header is clear
+and authenticated. The fingerprint of protocol and parameters is authenticated too, but only four bytes of it are sent:
+they distinguish a member of another network from a forger:
 
     "hg"  version  key name  fingerprint  life  counter | kind  exchange  nonce  state  fence | tag
      2       1        4           4        16      8    |  1       8       16      8      8   |  16
@@ -33,10 +33,10 @@ TAG_BYTES = 16
 BODY_AT = HEADER.size
 DATAGRAM_BYTES = HEADER.size + BODY.size + TAG_BYTES
 LIFE_BYTES, EXCHANGE_BYTES, NONCE_BYTES = 16, 8, 16
-WINDOW = 256  # how far behind the newest a datagram may come
+WINDOW = 256  # how far behind the newest a datagram's counter may be
 ALL_SEEN = (1 << WINDOW) - 1
 SHARED_CIPHERS = 4096
-STRANGERS_PER_SECOND = 500  # lives never heard of whose key is tried: a flood of them costs no more
+STRANGERS_PER_SECOND = 500  # unknown lives whose key is tried: bounds the cost of a flood
 
 
 class Dropped(Exception):
@@ -47,7 +47,7 @@ class Dropped(Exception):
 
 
 class Letter(NamedTuple):
-    """What a datagram says, once it is known to come from a member."""
+    """The content of a datagram that was authenticated."""
 
     life: bytes
     kind: int
@@ -58,7 +58,7 @@ class Letter(NamedTuple):
 
 
 def fingerprint_of(protocol: Protocol) -> bytes:
-    """What members must agree on before their states mean the same: the protocol, its parameters and fields."""
+    """A digest of what members must have in common for equal states: the protocol, its parameters and fields."""
     space = {
         name: [*map(str, protocol.space.bounds[name]), *domain.names, *(map(str, domain.condition))]
         for name, domain in protocol.space.domains.items()
@@ -94,17 +94,17 @@ _secret = lru_cache(16)(_Secret)
 
 @dataclass(slots=True)
 class _Sender:
-    """What is remembered of a life that was heard: its cipher under the key it used last, and which counters came.
+    """What is kept of a known life: its cipher under the key it used last, and which counters came.
 
     A process with a thousand members remembers a million of them.
     """
 
-    name: bytes = b""  # of the key
+    name: bytes = b""  # name of the key
     cipher: Any = None
     newest: int = -1
     seen: int = 0  # bit k: the counter newest - k came
-    second: int = 0  # in which it made the last request
-    requests: int = 0  # and how many in that second
+    second: int = 0  # the second of its last request
+    requests: int = 0  # requests in that second
 
     def first_time(self, counter: int) -> bool:
         if counter > self.newest:
@@ -119,7 +119,7 @@ class _Sender:
 
 
 class Wire:
-    """Seals what one member sends in this life, and opens what arrives. Remembers at most `most_senders` lives."""
+    """Encrypts what one member sends in this life, and decrypts what arrives. Keeps at most `most_senders` lives."""
 
     def __init__(
         self, keys: Keys, fingerprint: bytes, most_senders: int = 1024, random: Callable[[int], bytes] = os.urandom
@@ -127,12 +127,12 @@ class Wire:
         self.fingerprint, self.most_senders = fingerprint, most_senders
         self.life = random(LIFE_BYTES)
         self._senders: OrderedDict[bytes, _Sender] = OrderedDict()
-        self._strangers = [0, 0]  # the present second, and how many strangers were tried in it
+        self._strangers = [0, 0]  # the present second, and the unknown lives tried in it
         self._counter = 0
         self.use(keys)
 
     def use(self, keys: Keys) -> None:
-        """Take other keys, as in a rotation. The counter goes on, so no nonce is ever used twice."""
+        """Replace the keys, as in a rotation. The counter goes on, so no nonce is ever used twice."""
         self._secrets = {secret.name: secret for secret in (_secret(s, self.fingerprint) for s in keys.secrets)}
         first = next(iter(self._secrets.values()))
         self._own = first.cipher(self.life)
@@ -151,7 +151,7 @@ class Wire:
         return header + sealed
 
     def open(self, datagram: bytes, now: float) -> Letter:
-        """What an authentic, first-time datagram says; everything else is Dropped, and changes nothing."""
+        """The content of an authentic, first-time datagram; any other raises Dropped, and changes nothing."""
         if len(datagram) != DATAGRAM_BYTES:
             raise Dropped("malformed")
         prefix, life, number = datagram[:PREFIX_BYTES], datagram[PREFIX_BYTES:LIFE_END], datagram[LIFE_END:BODY_AT]
@@ -167,7 +167,7 @@ class Wire:
         counter = int.from_bytes(number, "big")
         try:
             body = cipher.decrypt(FRONT + number, datagram[BODY_AT:], datagram[:BODY_AT])
-        except Exception:  # cryptography's InvalidTag; whatever it is, the datagram is not a member's
+        except Exception:  # cryptography's InvalidTag; any error means that the datagram is not a member's
             raise Dropped("forged") from None
         if not sender.first_time(counter):
             raise Dropped("replayed")
@@ -176,7 +176,7 @@ class Wire:
         return Letter._make((life, *BODY.unpack(body)))
 
     def _judge(self, datagram: bytes) -> None:
-        """Drop what is not for this member; another key of its own may pass."""
+        """Drop datagrams that are not for this member; those under another of its keys may pass."""
         magic, version, _, mark, *_ = HEADER.unpack_from(datagram)
         if magic != MAGIC:
             raise Dropped("malformed")
@@ -194,7 +194,7 @@ class Wire:
         return sender.requests <= per_second
 
     def _stranger(self, name: bytes, life: bytes, now: float) -> Any:
-        """The cipher of a life that was not heard under this key yet."""
+        """The cipher of a life that is new under this key."""
         if name not in self._secrets:
             raise Dropped("other_key")
         if not _within(self._strangers, now, STRANGERS_PER_SECOND):
@@ -205,14 +205,14 @@ class Wire:
         senders = self._senders
         senders[life] = sender
         if 2 * len(senders) < self.most_senders:
-            return  # nobody will have to go soon
+            return  # far from full: no need to order by age
         senders.move_to_end(life)
         if len(senders) > self.most_senders:
             senders.popitem(last=False)
 
 
 def _within(count: list[int], now: float, most: int) -> bool:
-    """Count one more event in the second `now`; whether it is among the first `most`."""
+    """Count one more event in the second `now`; returns whether it is among the first `most`."""
     if count[0] != int(now):
         count[:] = [int(now), 0]
     count[1] += 1
