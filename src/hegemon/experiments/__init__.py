@@ -1,1 +1,1 @@
-"""What runs many: worst starts, comparisons."""
+"""Experiments of many runs: studies, comparisons, worst starts, holding times."""

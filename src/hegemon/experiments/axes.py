@@ -1,4 +1,4 @@
-"""The axes of a study: lists and ranges as people write them, crossed, walked side by side, or read from a table.
+"""The axes of a study: lists and ranges as text, crossed, zipped, or read from a table.
 
 `100,200,400` is a list; `1e2..1e7:log` goes by factors of ten, `64..4096:x2` by factors of two, `10..50:+10` by
 steps of ten, `1..5` by ones. A comma inside brackets does not divide: `min(n, 3), 7` are two values.
@@ -16,7 +16,7 @@ import numpy as np
 from hegemon.errors import InvalidInput
 from hegemon.models.expressions import number_or_text, whole_number
 
-MOST_VALUES = 10_000  # of one axis
+MOST_VALUES = 10_000  # values of one axis
 MOST_CASES = 100_000
 RANGE_HELP = "write A..B:log, A..B:xFACTOR or A..B:+STEP, for example 1e2..1e6:log"
 
@@ -46,12 +46,12 @@ def parse_axis(name: str, given: Any) -> list[Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A number of NumPy's as Python's own, which a file can hold."""
+    """A NumPy number as a Python number, which a file can hold."""
     return value.item() if isinstance(value, np.generic) else value
 
 
 def split(text: str) -> list[str]:
-    """The parts between commas that stand in no brackets and no quotes."""
+    """The parts between commas outside brackets and quotes."""
     parts, depth, quote, begin = [], 0, "", 0
     for place, letter in enumerate(text):
         if quote:
@@ -109,7 +109,7 @@ def _range(name: str, text: str) -> list[Any]:
 def combine(
     axes: dict[str, list[Any]], together: Sequence[Sequence[str]] = (), table: Sequence[dict[str, Any]] = ()
 ) -> list[dict[str, Any]]:
-    """Every case as a dictionary: the rows of the table, crossed with the axes; zipped axes move side by side."""
+    """Every case as a dictionary: the rows of the table, crossed with the axes; zipped axes advance together."""
     for names in together:
         for name in names:
             if name not in axes:

@@ -1,4 +1,4 @@
-"""What a budget of messages does to an election (Theorem 3)."""
+"""The effect of a message budget on an election (Theorem 3)."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -86,7 +86,7 @@ def budget_points(
 ) -> Iterator[dict[str, Any]]:  # fmt: skip
     """`referees` with a budget of n^a messages for every exponent a: how often it succeeds, and the clouds.
 
-    Point by point; an interrupt ends it between two of them.
+    The points are made one by one; an interrupt ends the series between two points.
     """
     for place, exponent in enumerate(exponents):
         protocol = Referees(n=n, messages=float(n) ** exponent, candidates=candidates)
@@ -141,14 +141,14 @@ def draw_budget(points: list[dict[str, Any]], path: str | Path) -> None:
 
 
 def _all_of(trials: Trials) -> list[Run]:
-    """The runs of a point that is complete: one that an interrupt ended is no point."""
+    """The runs of a complete point; KeyboardInterrupt if the point was interrupted."""
     if trials.interrupted:
         raise KeyboardInterrupt
     return trials.runs
 
 
 def _fresh(seed: int, *point: int) -> int:
-    """Another seed for every point of an experiment, so that the points are independent."""
+    """A different seed for every point of an experiment, so that the points are independent."""
     return int(generator(seed, *point).integers(2**63))
 
 

@@ -22,13 +22,13 @@ from hegemon.protocols.loading import file_of
 from hegemon.runs.record import RUN_OPTIONS, RunRecord
 from hegemon.runs.setting import topology_for
 
-AXES = {one.written: one for one in RUN_OPTIONS.values() if one.is_axis}  # what is none of these is a parameter
-ALWAYS = ("graph", "start", "wake", "until", "engine")  # said in every table, even where it is the default
+AXES = {one.written: one for one in RUN_OPTIONS.values() if one.is_axis}  # any other name is a parameter
+ALWAYS = ("graph", "start", "wake", "until", "engine")  # columns of every table, even with default values
 
 
 @dataclass(frozen=True)
 class Case:
-    """`settings` are plain values under the names of axes; what is not reserved is a parameter."""
+    """`settings` are plain values under the names of axes; every other name is a parameter."""
 
     settings: dict[str, Any]
     study_seed: int = 0
@@ -49,12 +49,12 @@ class Case:
 
     @property
     def file(self) -> str | None:
-        """The Python file that the protocol is in, where it is no protocol of the catalogue; nothing is imported."""
+        """The Python file of a protocol that is not in the catalogue; nothing is imported."""
         return file_of(str(self.settings.get("protocol")))
 
     @cached_property
     def family(self) -> tuple[Any, ...]:
-        """All that cases which differ in n alone have in common."""
+        """What cases that differ only in n have in common."""
         return tuple(sorted((name, str(value)) for name, value in self.settings.items() if name != "n"))
 
     @property
@@ -68,7 +68,7 @@ class Case:
 
     @cached_property
     def course(self) -> dict[str, Any]:
-        """From where to where, as the table of results says it."""
+        """Graph, start, stop and other options of the run, as columns of the table of results."""
         record, model = self.record, self.protocol.model
         said = [one for one in AXES.values() if one.name in record.given or one.written in ALWAYS]
         course = {one.written: one.write(getattr(record, one.name)) for one in said if model.knows(one.needs)}
@@ -81,7 +81,7 @@ class Case:
 
     @cached_property
     def description(self) -> dict[str, Any]:
-        """The case in canonical form: equal descriptions are equal experiments, wherever their files lie."""
+        """The case in canonical form: equal descriptions are equal experiments, whatever the paths of their files."""
         course = {name: _content(value) for name, value in self.course.items()}
         if "fault" in course:
             course["fault"] = [[f.step, f.agents, f.values] for f in self.record.faults]
@@ -99,7 +99,7 @@ class Case:
         return _digest([self.study_seed, self.description, *fingerprints])[:32]
 
     def check(self) -> None:
-        """Refuse what can be seen to fail before anything runs."""
+        """Raise InvalidInput for what is certain to fail, before anything runs."""
         record, protocol = self.record, self.protocol
         if protocol.model.has_starts:
             parse_stop(record.until, protocol)
@@ -114,12 +114,12 @@ class Case:
             raise InvalidInput(f"the graph {self.graph} mentions n, and n is not given; give --n")
 
     def label(self) -> str:
-        """The case as a sentence names it."""
+        """The name of the case in messages."""
         return ", ".join(f"{name} = {value}" for name, value in self.settings.items())
 
 
 def absolute(settings: dict[str, Any]) -> dict[str, Any]:
-    """The same settings with the files they name by their full paths, for workers elsewhere."""
+    """The same settings with full paths of the files they name, for workers elsewhere."""
     result = dict(settings)
     for name in ("protocol", *AXES):
         text = str(settings.get(name, ""))
@@ -130,7 +130,7 @@ def absolute(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def _content(value: Any) -> Any:
-    """A file stands for what is in it."""
+    """The value; for the name of an existing file, the digest of its content."""
     if isinstance(value, str) and Path(value).suffix and os.path.isfile(value):
         return f"file {file_digest(value)}"
     return value

@@ -12,8 +12,8 @@ from hegemon.models.authors import authored, declared
 from hegemon.models.protocol import Protocol
 from hegemon.runs.setting import Graph, topology_for
 
-ALL_PAIRS = 40_000  # pairs of states that are all tried; of more, as many at random
-STEPS = {"steps": 300, "rounds": 20}  # of the runs that try the engines
+ALL_PAIRS = 40_000  # pairs of states: all are tried up to this number, else this many at random
+STEPS = {"steps": 300, "rounds": 20}  # length of the runs that try the engines
 
 
 class NotDecided(Exception):
@@ -32,16 +32,16 @@ def check(protocol: Protocol, *, graph: Graph = None, progress: display.Show | N
     """
     topology = topology_for(protocol, graph)
     rows: list[dict[str, Any]] = []
-    startless = False  # or without a course that could be tried
+    startless = False  # whether no run can be tried
     for what, attempt in attempts(protocol, topology):
         if startless and what.startswith("engine "):
-            break  # it would say the same again
+            break  # it would fail for the same reason
         if progress:
             progress(f"trying {what}", len(rows), None)
         rows.append(tried(what, attempt))
         startless |= what in (f"start {protocol.default_start}", "decisions") and not rows[-1]["ok"]
         if what == "functions" and not rows[-1]["ok"]:
-            break  # nothing else can be trusted
+            break  # no other check is meaningful then
     return {
         "protocol": protocol.id,
         "model": protocol.model.name,
@@ -53,7 +53,7 @@ def check(protocol: Protocol, *, graph: Graph = None, progress: display.Show | N
 
 
 def tried(what: str, attempt: Callable[[], str]) -> dict[str, Any]:
-    """One check: what it found, or the sentence that it was refused with. `ok` is None where nothing is decided."""
+    """One check as a row: what it found, or the sentence of its error. `ok` is None if nothing is decided."""
     try:
         return {"what": what, "ok": True, "found": attempt()}
     except NotDecided as why:
@@ -64,7 +64,7 @@ def tried(what: str, attempt: Callable[[], str]) -> dict[str, Any]:
 
 
 def attempts(protocol: Protocol, topology: Topology) -> Iterator[tuple[str, Callable[[], str]]]:
-    """The checks, in the order in which one depends on the other."""
+    """The checks, each after those that it depends on."""
     yield "functions", lambda: check_functions(protocol)
     if protocol.model.has_interactions:
         yield "all pairs", lambda: check_pairs(protocol)
@@ -129,7 +129,7 @@ def check_closure(protocol: Protocol, topology: Topology, name: str) -> str:
     start = "all" if protocol.arbitrary_start else protocol.default_start
     try:
         answer: Any = verify(protocol, graph=topology, start=start, property=f"closed:{name}", memory=0.05)
-    except InvalidInput as error:  # too many configurations, or a start that is drawn
+    except InvalidInput as error:  # too many configurations, or a random start
         claim = f"claims to be closed, not proved here ({str(error).partition(';')[0]})"
         if not protocol.model.has_interactions:
             raise NotDecided(claim) from None
@@ -151,7 +151,7 @@ def check_closure(protocol: Protocol, topology: Topology, name: str) -> str:
 def require_safe(protocol: Protocol) -> str:
     if "safe" not in protocol.sets:
         raise InvalidInput(f"{protocol.id} has no set called safe, where runs end; write `safe = {a_set(protocol)}`")
-    if protocol.model.has_objects:  # nothing else looks at it before a run does
+    if protocol.model.has_objects:  # no other check evaluates the set
         import numpy as np
 
         agents = cast(Any, protocol).agents_of(protocol.default_start, np.random.default_rng(0))
@@ -171,7 +171,7 @@ def a_set(protocol: Protocol) -> str:
 
 
 def check_decisions(protocol: Any, topology: Topology) -> str:
-    """A node decides by being ELECTED or NON_ELECTED: any other word elects nobody."""
+    """A node decides by being ELECTED or NON_ELECTED: any other value elects no leader."""
     from hegemon.engines.messages.nodes import Nodes
     from hegemon.engines.messages.surroundings import Surroundings
     from hegemon.models.messages import ELECTED, NON_ELECTED

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from hegemon.runs.option import Seed
 
 HOWS = ("exact", "estimate", "none")
-MOST_CONFIGURATIONS = 200_000  # of a chain that is solved on the way
+MOST_CONFIGURATIONS = 200_000  # in a chain that is solved for the comparison
 NOTHING = {"holding": None, "holding_kind": None, "holding_low": None, "holding_high": None}
 
 
 def holding_of(protocol: "Protocol", how: str, seed: "Seed" = 0, out: str | Path | None = None) -> dict[str, Any]:
     """Expected steps from a safe configuration until the leader is no longer the same unique one, and what kind of
     number that is: `forever` (the safe set is declared closed), `exact`, `estimate`, `at least`, `at most`, or why
-    there is none. Nothing for a protocol that elects nobody, or says of no set that it is safe."""
+    there is none. Empty for a protocol that elects no leader or declares no safe set."""
     safe = protocol.sets.get("safe") if protocol.elects_leader else None
     if safe is None or how == "none":
         return NOTHING
@@ -53,7 +53,7 @@ def holding_of(protocol: "Protocol", how: str, seed: "Seed" = 0, out: str | Path
 
 
 def is_small(protocol: "Protocol") -> bool:
-    """Whether all configurations can be followed in little time: multisets on a complete graph, all others by node."""
+    """Whether all configurations can be enumerated quickly: multisets on a complete graph, else one state per node."""
     if not protocol.model.has_configurations or not protocol.fields or not protocol.space.has_codes:
         return False
     n, states = protocol.n, protocol.states

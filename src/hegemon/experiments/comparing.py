@@ -71,7 +71,7 @@ class ProtocolComparison:
         return "\n".join([*table, *(f"{row['protocol']}, n = {row['n']}: {row['error']}" for row in self.failed)])
 
     def record(self) -> dict[str, Any]:
-        """What `--json` prints."""
+        """The content that `--json` prints."""
         return {"seed": self.seed, "rows": self.rows, "failed": self.failed}
 
     def csv(self) -> str:
@@ -83,10 +83,10 @@ class ProtocolComparison:
 
     @property
     def columns(self) -> list[str]:
-        """The columns of the printed table: those in which some row has something."""
+        """The columns of the printed table: those with a value in some row."""
         wanted = {name for row in self.rows for name in TABLE if shown(row, name) != "–"}
         if all(row["one_leader"] in (None, 1) for row in self.rows) and "messages" not in wanted:
-            wanted.discard("one_leader")  # nobody asks whether an election that stops at one leader has one
+            wanted.discard("one_leader")  # trivial: runs stop at one leader
         return [name for name in TABLE if name in wanted]
 
     def latex(self, columns: Sequence[str] | None = None) -> str:
@@ -199,9 +199,9 @@ def _cases(name: str, instance: Any, starts: str, max_steps: Any) -> list[dict[s
 
 
 def _slowest(table: "pandas.DataFrame", keys: list[tuple[str, int]]) -> Iterator[Any]:
-    """Of every protocol and n (`keys`, case by case) the trials of the start with the largest mean; censored ones count
-    as far as they ran."""
-    clocks = [name for name in ("steps", "rounds") if name in table]  # a trial has one of them
+    """For each protocol and n (`keys`, by case), the trials of the start with the largest mean; censored trials count
+    with their length."""
+    clocks = [name for name in ("steps", "rounds") if name in table]  # each trial has one of them
     starts = table["start"].fillna("") if "start" in table else ""
     table = table.assign(_time=table[clocks].max(axis=1), start=starts)
     for key in dict.fromkeys(keys):
@@ -251,7 +251,7 @@ def _mean_of(part: "pandas.DataFrame", name: str) -> float | None:
 
 
 def shown(row: dict[str, Any], name: str) -> str:
-    """A cell for people; the mean of censored trials is a lower end, and so may a holding time be."""
+    """A readable cell. With censored trials the mean is a lower bound, and a holding time may be one too."""
     value = row[name]
     if name == "holding":
         kind = row.get("holding_kind") or "–"
@@ -319,7 +319,7 @@ def picture(rows: list[dict[str, Any]], ax: Any = None) -> Picture:
 
 
 def save(comparison: ProtocolComparison, **places: Any) -> None:
-    """Write what was asked for: `csv=`, `latex=` and `plot=` are files."""
+    """Write the requested files: `csv=`, `latex=` and `plot=`."""
     for kind, place in places.items():
         if place is not None:
             if kind == "plot":

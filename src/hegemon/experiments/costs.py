@@ -1,7 +1,7 @@
-"""What cases of a study will cost that were not run yet, estimated from those that were.
+"""The cost of cases of a study that were not run yet, estimated from those that were.
 
-Cases that differ in n alone are a family. A family's cost is taken as a + b n^p: what a trial costs at any size, and a
-power of n, through its three largest sizes that are known. Families of which nothing is known cost what the others do.
+Cases that differ only in n are a family. A family's cost is modelled as a + b n^p, a constant plus a power of n,
+through its three largest known sizes. Families without any known size are assumed to cost what the others do.
 """
 
 import math
@@ -11,8 +11,8 @@ from typing import Any
 
 from hegemon.experiments.case import Case
 
-STEEPEST = 3.0  # no higher power of n
-STEEPER = 0.7  # nor one that exceeds what the two largest sizes show by more: small times are noisy
+STEEPEST = 3.0  # the largest p
+STEEPER = 0.7  # p exceeds the slope between the two largest sizes by at most this, since small times are noisy
 
 
 class Costs:
@@ -33,7 +33,7 @@ class Costs:
 
 
 def law(points: dict[int, float], n: int) -> float:
-    """The cost at n of a law through the known ones."""
+    """The cost at n, by a law through the known costs."""
     if n in points:
         return points[n]
     sizes = sorted(points)[-3:]

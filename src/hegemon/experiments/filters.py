@@ -1,4 +1,4 @@
-"""Which trials: expressions such as `start == 'random' and n >= 1000`, read by a small grammar and never executed.
+"""Conditions on trials, such as `start == 'random' and n >= 1000`, parsed by a small grammar and never executed.
 
 Columns, numbers, quoted strings, true and false; == != < <= > >= and `in (…)`; and, or, not, brackets.
 """

@@ -12,13 +12,13 @@ from pathlib import Path
 from types import ModuleType
 
 ROOT = Path(__file__).parent.parent
-ROOMS = ("errors.py", "graphs", "models", "compute", "engines", "runs")  # what a trial passes through
-LIBRARIES = ("numpy", "numba")  # random streams and compiled arithmetic are theirs
+ROOMS = ("errors.py", "graphs", "models", "compute", "engines", "runs")  # the code that a trial runs
+LIBRARIES = ("numpy", "numba")  # they determine random streams and compiled arithmetic
 
 
 @cache
 def code_fingerprint() -> str:
-    """A digest of the code of every trial: results of another program never pass for this one's."""
+    """A digest of the code that runs trials, so that results of other code are never taken for results of this one."""
     digest = hashlib.sha256(" ".join(f"{name} {version(name)}" for name in LIBRARIES).encode())
     for room in ROOMS:
         for path in [ROOT / room] if room.endswith(".py") else sorted((ROOT / room).rglob("*.py")):
@@ -30,7 +30,7 @@ _fingerprints: dict[type, str] = {}
 
 
 def protocol_fingerprint(protocol_class: type) -> str:
-    """A digest of the files that define a protocol: its own, its ancestors', and what they import from beside."""
+    """A digest of the files that define a protocol: its own, its base classes', and the user files they import."""
     if protocol_class not in _fingerprints:
         _fingerprints[protocol_class] = _fingerprint(protocol_class)
     return _fingerprints[protocol_class]
@@ -42,7 +42,7 @@ def _fingerprint(protocol_class: type) -> str:
 
 
 def module_fingerprint(module: ModuleType) -> str:
-    """A digest of a user's file and of what it imports from beside."""
+    """A digest of a user's file and of the user files that it imports."""
     return _digest("", [module])
 
 
@@ -61,7 +61,7 @@ def _collect(module: ModuleType | None, files: set[Path]) -> None:
     if not name or not name.endswith(".py"):
         return
     path = Path(name).resolve()
-    ours = path.is_relative_to(ROOT) and path.relative_to(ROOT).parts[0] != "protocols"  # in `code_fingerprint`
+    ours = path.is_relative_to(ROOT) and path.relative_to(ROOT).parts[0] != "protocols"  # covered by `code_fingerprint`
     if ours or path in files:
         return
     files.add(path)
@@ -72,7 +72,7 @@ def _collect(module: ModuleType | None, files: set[Path]) -> None:
 
 
 def _imported(module: ModuleType | None, path: Path) -> Iterator[ModuleType | None]:
-    """The modules that a module holds, and those that its text names: a number does not say where it is from."""
+    """The modules of a module's values, and those its source imports: an imported number does not show its module."""
     for value in list(vars(module).values()):
         yield value if inspect.ismodule(value) else sys.modules.get(getattr(value, "__module__", None) or "")
     for node in ast.walk(ast.parse(path.read_bytes())):

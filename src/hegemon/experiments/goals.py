@@ -1,7 +1,7 @@
-"""How many trials a case gets: a fixed number, or until its answer is precise enough.
+"""How many trials a case gets: a fixed number, or until its interval is narrow enough.
 
-The looks are at fixed numbers of trials, in the order of trials: which of them decides does not depend on who was
-fast, and trials beyond it do not enter the table.
+Inspections are at fixed numbers of trials, in the order of trials: which inspection decides does not depend on the
+speed of workers, and trials beyond it do not enter the table.
 """
 
 from dataclasses import dataclass
@@ -24,13 +24,13 @@ class Fixed:
         self.trials = trials
 
     def goal(self, key: str, folder: Folder) -> int:
-        """How many trials of the case are wanted, as far as the store can tell now."""
+        """How many trials of the case are wanted, according to the present store."""
         return self.trials
 
-    final = goal  # how many trials of the case the table holds
+    final = goal  # the trials of the case in the table
 
     def interval(self, key: str, folder: Folder) -> tuple[float, float, float] | None:
-        """What is known of the case by now: the estimate and its 95 % interval; None while there are too few trials."""
+        """The present estimate of the case and its 95 % interval; None while there are too few trials."""
         return folder.moments[key].interval()
 
 
@@ -56,7 +56,7 @@ class UntilPrecise:
             try:
                 self._read(case, key, folder)
             except Unreadable:
-                break  # another machine's file that does not show here yet
+                break  # a file of another machine that is not visible here yet
             case.look = self.precision.look(case.values, case.reached, case.goal)
             if self.is_precise(key) or case.goal == self.most or (case.look is None and case.goal >= sequences.FEWEST):
                 case.decided = True
@@ -71,7 +71,7 @@ class UntilPrecise:
         return self._cases[key].look if key in self._cases else None
 
     def interval(self, key: str, folder: Folder) -> tuple[float, float, float] | None:
-        """At the last inspection; between inspections the sequence must not be read."""
+        """The estimate and interval at the last inspection; between inspections the sequence must not be read."""
         look = self.look(key)
         return None if look is None else (look.estimate, look.low, look.high)
 
@@ -80,7 +80,7 @@ class UntilPrecise:
         return look is not None and look.relative <= self.precision.relative
 
     def _read(self, case: _Case, key: str, folder: Folder) -> None:
-        """The values from where the last look was to where this one is."""
+        """Read the values between the last inspection and this one."""
         values, reached = [case.values], [case.reached]
         for _, begin, end, record in rows_of(folder, key, case.goal, start=len(case.values)):
             name = self.precision.measure or next(name for name in TIMES if name in record["columns"])

@@ -39,7 +39,7 @@ def imported(
 
 
 def _start(text: str | None, named: Any) -> Any:
-    """A state, shares such as A=51,B=49, or what the script calls by that name."""
+    """A state, shares such as A=51,B=49, or the object of that name in the script."""
     if text is None:
         return None
     known = named(text) if text.isidentifier() else None
@@ -52,5 +52,5 @@ def _start(text: str | None, named: Any) -> Any:
 
 
 def _literal(text: str) -> Any:
-    """A state of a function that is a number."""
+    """A state given as text: a number where it is one."""
     return int(text) if text.lstrip("-").isdigit() else text

@@ -1,7 +1,7 @@
-"""How precise an answer must be, and what the trials so far say, by confidence sequences that one may look at.
+"""The required precision, and the estimate so far, by confidence sequences, which may be inspected repeatedly.
 
-Censored trials count: a quantile takes them for infinite, a share for failures. A mean cannot be known
-with them, and says so.
+Censored trials count: as infinite in a quantile, as failures in a share. With them a mean is unknown, which is
+reported.
 """
 
 import math
@@ -13,7 +13,7 @@ import numpy as np
 
 from hegemon.errors import InvalidInput
 
-MOST = 100_000  # trials of a case, if nothing else is said
+MOST = 100_000  # trials of a case by default
 TIMES = ("steps", "rounds")
 FORM = re.compile(r"\s*([0-9.]+)\s*%\s*(?:of\s+(mean|median|share|quantile\s+[0-9.]+)(?:\s+(\w+))?\s*)?")
 HELP = "write 2%, 2% of median, 2% of quantile 0.9, 2% of share or 2% of mean messages"
@@ -26,7 +26,7 @@ METHODS = {
 
 @dataclass(frozen=True)
 class Precision:
-    """Half the interval's width, as a share of the estimate; of what."""
+    """Half the interval's width, as a share of the estimate, and what is estimated."""
 
     relative: float
     what: str = "mean"
@@ -42,8 +42,8 @@ class Precision:
         return f"q{100 * self.level:g}" if self.what == "quantile" else self.what
 
     def look(self, values: np.ndarray, reached: np.ndarray, trials: int) -> Any:
-        """What the first `trials` trials say; None if a cut-off trial leaves the mean unknown."""
-        from hegemon.analysis import sequences  # with SciPy, which takes long to load
+        """The estimate from the first `trials` trials; None if a censored trial leaves the mean unknown."""
+        from hegemon.analysis import sequences  # imports SciPy, which takes long to load
 
         points = sorted({min(sequences.FIRST, trials), trials})
         values, reached = values[:trials], reached[:trials]

@@ -1,4 +1,4 @@
-"""Before a study starts: how many trials, and what they will cost, from a few that are made and kept."""
+"""Before a study starts: the number of trials and their cost, estimated from a few that are made and kept."""
 
 import math
 import threading
@@ -13,13 +13,13 @@ from hegemon.experiments.costs import Costs
 from hegemon.experiments.store.folder import Folder
 from hegemon.files import memory_available, written
 
-SECONDS = 3.0  # for all of the probe, compilation not counted
-SLOW = 0.02  # seconds: a first trial that takes longer may have prepared something, so another one is made
-LONGER, LONGEST = 0.01, 20.0  # a long study may be tried for this share of its time, and for this many seconds
-BLOCK, BLOCK_SECONDS = 64, 0.005  # short trials that are tried together, and how long
-MOST_ALONE = 1 / 16  # of trials that are said to be made in blocks: with the others an engine went on
-FRESH = 250_000_000  # bytes: more than a new worker has before its first trial
-BYTES_PER_TRIAL = 200  # on disk, in records and in the table together, generously
+SECONDS = 3.0  # for the whole probe, without compilation
+SLOW = 0.02  # seconds: a slower first trial may include preparation, so another one is made
+LONGER, LONGEST = 0.01, 20.0  # the probe of a long study may take this share of its time, and this many seconds
+BLOCK, BLOCK_SECONDS = 64, 0.005  # short trials that are tried together, and for how long
+MOST_ALONE = 1 / 16  # the share of trials that an engine had to continue, up to which a study counts as made in blocks
+FRESH = 250_000_000  # bytes: more than a new worker uses before its first trial
+BYTES_PER_TRIAL = 200  # on disk, in records and table together; a generous estimate
 
 
 @dataclass(frozen=True)
@@ -42,11 +42,11 @@ def probe(folder: Folder, waiting: list[tuple[Case, str]], goals: Any, slots: in
     require_disk(folder, trials)
     for case, _ in waiting:
         require_memory(least_memory(case), slots)
-    told = {key: folder.seconds_per_trial(key) for _, key in waiting}  # by an earlier command
+    told = {key: folder.seconds_per_trial(key) for _, key in waiting}  # from earlier commands
     cost = {key: seconds for key, seconds in told.items() if seconds is not None}
     before = memory = worker.peak_memory()
     spent = 0.0
-    in_blocks = 0  # cases
+    in_blocks = 0  # number of cases
     for case, key in sorted(waiting, key=lambda item: item[0].protocol.n):
         left = max(SECONDS, min(LONGER * (_total(waiting, cost, missing) or 0), LONGEST)) - spent
         if left <= 0:
@@ -68,13 +68,13 @@ def probe(folder: Folder, waiting: list[tuple[Case, str]], goals: Any, slots: in
             if not answer["done"] or left <= 0:
                 break
         in_blocks += 0 < done >= alone / MOST_ALONE
-    memory += min(before, FRESH) - before  # this process may have held much before, which no worker will
+    memory += min(before, FRESH) - before  # memory that this process used before does not count: workers start fresh
     require_memory(memory, slots)
     return StudyEstimate(len(waiting), trials, _total(waiting, cost, missing), memory, in_blocks == len(waiting))
 
 
 def _total(waiting: Any, cost: dict[str, float], missing: dict[str, int]) -> float | None:
-    """Seconds of all trials that are missing."""
+    """Estimated seconds of all missing trials; None if unknown."""
     costs = Costs((case, cost[key]) for case, key in waiting if key in cost)
     each = [costs.of(case) for case, _ in waiting]
     if not cost or None in each:
@@ -85,7 +85,7 @@ def _total(waiting: Any, cost: dict[str, float], missing: dict[str, int]) -> flo
 def _some_trials(
     folder: Folder, case: Case, key: str, first: int, count: int, seconds: float
 ) -> tuple[dict[str, Any], float]:
-    """The first trial that is missing, or a few; given up when it takes too long."""
+    """Make the first missing trial, or a few; stopped if it takes too long."""
     task = {
         "folder": str(folder.root.resolve()), "name": folder.name, "settings": case.settings,
         "seed": case.study_seed, "key": key, "first": first, "count": count,
@@ -94,7 +94,7 @@ def _some_trials(
     try:
         worker.prepare(task)
     except Exception:
-        pass  # the worker will say what is wrong
+        pass  # the worker reports the error
     worker.stopping.clear()
     alarm = threading.Timer(seconds, worker.stopping.set)
     alarm.start()
@@ -115,7 +115,7 @@ def require_disk(folder: Folder, trials: int) -> None:
 
 
 def require_memory(memory: int, slots: int) -> None:
-    """Refuse what the workers of this machine cannot hold together."""
+    """Refuse a study that needs more memory than this machine's workers have together."""
     available = memory_available()
     if available and memory * slots > available:
         fewer = f"give --workers {available // memory}" if memory <= available else "give a smaller n or more memory"
@@ -125,7 +125,7 @@ def require_memory(memory: int, slots: int) -> None:
 
 
 def least_memory(case: Case) -> int:
-    """Bytes that a trial surely needs: every agent's state and the arcs of its graph, where they are written out."""
+    """Bytes that a trial needs at least: every agent's state, and the arcs of its graph where they are stored."""
     protocol, graph = case.protocol, case.graph or case.protocol.topology
     spread_out = graph.split(":")[0] != "complete"
     if not spread_out and case.record.engine != "agents":

@@ -14,8 +14,8 @@ from hegemon.protocols.loading import find_protocol
 from hegemon.runs.option import MOST_AGENTS, Option, whole
 from hegemon.runs.record import WRITTEN, RunRecord
 
-NAMING = "name it as the command's PROTOCOL: {}"  # how a user names a Python file that only data has named
-SUBJECT = ("protocol", "n", "parameters")  # what a written record says besides its options
+NAMING = "name it as the command's PROTOCOL: {}"  # the advice if a Python file is named only in data, not by the user
+SUBJECT = ("protocol", "n", "parameters")  # keys of a written record besides its options
 
 
 def by_flag(option: Option) -> str:
@@ -25,7 +25,7 @@ def by_flag(option: Option) -> str:
 def make_record(
     written: Mapping[str, Any], spelled: Callable[[Option], str] = by_flag, naming: str = "give --protocol {}"
 ) -> RunRecord:
-    """The inverse of `RunRecord.written`. Whatever the protocol does not know is refused, as `spelled`."""
+    """The inverse of `RunRecord.written`. Options that the protocol does not know are refused, named by `spelled`."""
     return _read(written, spelled, naming)[0]
 
 
@@ -56,14 +56,14 @@ def _read(
 
 
 def size(n: Any, graph: str | None, seed: int = 0) -> tuple[int, Topology | None]:
-    """How many agents there are; where the graph must say it, the graph too."""
+    """The number of agents, and the graph if it had to be built to know that."""
     if n is not None:
         return whole("n", low=1, high=MOST_AGENTS)(n), None
     if not graph:
         raise InvalidInput("how many agents? Give --n N, or a --graph with a size such as ring:64")
     if (nodes := node_count(graph, None)) is not None:
         return nodes, None
-    from hegemon.compute.randomness import GRAPH, generator  # here: whoever only makes a protocol needs no compiler
+    from hegemon.compute.randomness import GRAPH, generator  # imported here: making a protocol needs no compiler
 
     topology = parse(graph, None, generator(seed, 0, GRAPH))
     return topology.n, topology
@@ -80,9 +80,9 @@ def build(name: str, n: int | str | None, graph: str | None, settings: Any, seed
 
 
 def maker(name: str, parameters: Mapping[str, Any], naming: str) -> Callable[[int], Protocol]:
-    """The protocol of that name as a function of n alone; what is set is looked at first.
+    """The protocol of that name as a function of n alone; the given parameters are checked first.
 
-    `naming` says how a user names a Python file that only data has named.
+    `naming` is the advice if a Python file is named only in data, not by the user.
     """
     chosen = find_protocol(name, naming)
     if "n" in parameters:
@@ -92,7 +92,7 @@ def maker(name: str, parameters: Mapping[str, Any], naming: str) -> Callable[[in
 
 
 def with_story(written: dict[str, Any]) -> dict[str, Any]:
-    """The settings, and what a start file says that they leave open: a story names its protocol and its graph."""
+    """The settings, completed from the start file: a story names its protocol and its graph."""
     start, content = written.get("start"), None
     named = str(start or "")
     if not written.get("protocol") and named.lower().endswith(".json") and not located(named).is_file():
@@ -103,7 +103,7 @@ def with_story(written: dict[str, Any]) -> dict[str, Any]:
         try:
             content = json.loads(located(start).read_text(encoding="utf-8-sig"))
         except (OSError, ValueError, RecursionError):
-            pass  # the reader of starts says what is wrong
+            pass  # the reader of starts reports the error
     if not isinstance(content, dict):
         return written
     filled = {name: value for name, value in written.items() if value is not None}

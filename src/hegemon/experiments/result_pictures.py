@@ -13,8 +13,8 @@ from hegemon.experiments.results import LAWS, Fit
 def draw_results(
     rows: list[dict[str, Any]], by: list[str], of: str, fits: list[Fit], title: str, path: str | Path
 ) -> None:
-    """The first numeric axis goes along the picture; a light band holds eight trials of ten, a dark one the mean's
-    interval; a broken line is the law that fits best."""
+    """The x axis is the first numeric axis. A light band contains 80 % of the trials, a dark one is the mean's
+    interval; a dashed line is the law that fits best."""
     across = next((name for name in by if _is_number(rows, name)), None)
     if across is None:
         raise InvalidInput(f"--plot needs an axis of numbers in --by, and {', '.join(by)} have none; add n")

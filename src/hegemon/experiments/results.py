@@ -1,4 +1,4 @@
-"""What a study says: its trials in groups, with intervals, as a tidy table."""
+"""The results of a study: its trials in groups, with intervals, as a tidy table."""
 
 import json
 import math
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 
 
 QUANTILES = (0.1, 0.9)
-GROWING = ("messages", "bits")  # which a trial that is stopped has not all of
+GROWING = ("messages", "bits")  # incomplete in a trial that was stopped
 CONSTANT = Law("1", lambda n: np.ones_like(n))
 ROOT = Law("√n", np.sqrt)
 SQUARE_LOG = Law("n² log n", lambda n: n**2 * np.log2(n))
-LAWS = (CONSTANT, LOG, LOG_SQUARED, ROOT, LINEAR, N_LOG, N_LOG_SQUARED, SQUARE, SQUARE_LOG, CUBE)  # ever faster
+LAWS = (CONSTANT, LOG, LOG_SQUARED, ROOT, LINEAR, N_LOG, N_LOG_SQUARED, SQUARE, SQUARE_LOG, CUBE)  # by growth
 
 
 def measured_columns(table: "pandas.DataFrame") -> list[str]:
@@ -62,7 +62,7 @@ def given_columns(table: "pandas.DataFrame", names: Sequence[str]) -> list[str]:
 
 
 def default_measure(table: "pandas.DataFrame", precision: Precision | None = None) -> str:
-    """What a study is about: the measure that was to be known precisely, or else the time."""
+    """The measure that a study is about: the one of its `precision`, or else the time."""
     time = "steps" if "steps" in table.columns else "rounds"
     return time if precision is None else precision.measure or time
 
@@ -74,8 +74,8 @@ def summarize_table(
     """One row per group: trials, how many met the stop, and the measure.
 
     Trials that did not meet their stop are `censored`: see `summarize_times`. With a
-    `precision`, the trials were made until they said enough: a group that is one whole case gets the interval that is
-    valid then, and none gets the usual one.
+    `precision`, trials were made until the interval was narrow enough: a group that is one whole case gets an interval
+    that is valid for that, and no group gets the usual one.
     """
     sizes = table.groupby("case").size()
     if where:
@@ -108,19 +108,19 @@ def summarize_table(
 
 
 def _censored(table: "pandas.DataFrame", of: str) -> Any:
-    """The trials whose value is not known, because they were stopped first: no time to the stop, not all messages."""
+    """The trials that were stopped before their value was known: no time to the stop, not all messages."""
     if of in (*TIMES, "parallel_time"):
         return ~table["reached"]
     return table["cause"].eq(ROUND_LIMIT) if "cause" in table.columns and of in GROWING else table["reached"] & False
 
 
 def _quantiles(values: Any) -> dict[str, float | None]:
-    """The middle eight of ten of values some of which may be infinite: None, where it is."""
+    """The 10 % and 90 % quantiles of values that may be infinite; None for an infinite quantile."""
     return {f"q{round(100 * p)}": finite(sample_quantile(values, p)) if len(values) else None for p in QUANTILES}
 
 
 def _sequence(precision: Precision, group: Any, of: str) -> dict[str, Any]:
-    """The interval of a case whose trials went on until it was narrow."""
+    """The interval of a case whose number of trials was chosen by the interval's width."""
     measure = default_measure(group, precision)
     if precision.what != "share" and measure != of:
         return {}
@@ -137,7 +137,7 @@ def _sequence(precision: Precision, group: Any, of: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Fit:
-    """How one series grows with n: a power, and the law of the list that fits best, with its place among rivals."""
+    """How one series grows with n: a power, the law of the list that fits best, and its rivals."""
 
     series: dict[str, Any]
     exponent: tuple[float, float, float]
@@ -150,7 +150,7 @@ class Fit:
 def fit_laws(table: "pandas.DataFrame", by: list[str], of: str | None = None, where: str | None = None) -> list[Fit]:
     """For every series (the groups without n), over at least three sizes: which law its means follow.
 
-    A series with censored trials has no means that could follow one.
+    A series with censored trials has no means, so it gets no law.
     """
     if where:
         table = choose_rows(table, where)
@@ -216,7 +216,7 @@ class StudyResults:
     fits: list[Any]
     protocols: list[str]
     precision: Precision | None
-    extended_since: bool  # the study asks for more than its table has
+    extended_since: bool  # the study was extended, and its table does not have all trials yet
 
     def __str__(self) -> str:
         about, groups = self.precision.label if self.precision else "mean", {}
@@ -274,7 +274,7 @@ def precision_of(study: Study) -> Precision | None:
 
 
 def study_of_table(root: str | Path) -> Study:
-    """The study that the table is of: the folder's own, or, while an extension of it has not ended, the one before."""
+    """The study that the table belongs to: the folder's, or the one before while an extension is unfinished."""
     schema = _schema(root)
     with _readable(root):
         return study_from(json.loads(schema.metadata[b"hegemon.study"]))
@@ -284,7 +284,7 @@ def _schema(root: str | Path) -> Any:
     from pyarrow.parquet import read_schema
 
     folder = Folder(root)
-    folder.study()  # says what is wrong if this is no study
+    folder.study()  # raises InvalidInput if this is no study
     if not folder.table.is_file():
         raise InvalidInput(f"{root} has no table yet; run its `hegemon sweep` to the end")
     with _readable(root):

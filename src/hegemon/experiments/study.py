@@ -1,4 +1,4 @@
-"""A study: which cases, how many trials of each, from which seed. One definition, from a file, a command or Python."""
+"""A study: its cases, the trials of each, and the seed. It is defined by a file, a command or Python."""
 
 import hashlib
 import json
@@ -28,9 +28,9 @@ RENAMED = {"precise": "relative", "zipped": "zip"}
 
 @dataclass(frozen=True)
 class Study:
-    """`axes` by name, in order; the axes of a `zip` move side by side; `table` is an explicit list of cases.
+    """`axes` by name, in order; the axes of a `zip` advance together; `table` is an explicit list of cases.
 
-    With `relative`, trials are made until the answer is that narrow, at most `trials` of them.
+    With `relative`, trials are made until the interval is that narrow, at most `trials` of them.
     """
 
     axes: dict[str, list[Any]]
@@ -47,12 +47,12 @@ class Study:
         return [Case(absolute(one), self.seed) for one in settings]
 
     def content(self) -> dict[str, Any]:
-        """The study as its file in the folder has it."""
+        """The study in the form of its file in the folder."""
         return {
             "schema": SCHEMA,
             "seed": self.seed,
             "trials": self.trials,
-            "precise": self.relative,  # the name that schema 1 has for it
+            "precise": self.relative,  # the name of `relative` in schema 1
             "axes": {name: list(values) for name, values in self.axes.items()},
             "zip": [list(names) for names in self.zip],
             "cases": list(self.table),
@@ -63,7 +63,7 @@ class Study:
         return hashlib.sha256(json.dumps(self.content()).encode()).hexdigest()[:32]
 
     def extended(self, axes: dict[str, list[Any]], trials: int | None = None, relative: str | None = None) -> "Study":
-        """The same study with more trials, or narrower, or with more values on its axes; it loses nothing."""
+        """The same study with more trials, a narrower interval, or more values on its axes; nothing is removed."""
         grown = {name: list(values) for name, values in self.axes.items()}
         for name, values in axes.items():
             if name not in grown or any(name in names for names in self.zip):
@@ -90,7 +90,7 @@ class Study:
             raise InvalidInput(f"the study asks for {self.relative}; extend it to less of the same, not to {relative}")
 
     def joined(self, other: "Study") -> "Study":
-        """This study extended by what another one asks for."""
+        """This study extended by the trials and values of another one."""
         for name in ("seed", "zip", "table"):
             if getattr(self, name) != getattr(other, name):
                 raise InvalidInput(f"the study has another {name} than the one that should extend it; keep it the same")
@@ -161,7 +161,7 @@ def _are_lists(value: Any) -> bool:
 
 
 def study_from(content: dict[str, Any]) -> Study:
-    """The inverse of `Study.content`; fails as Python does where it has another form."""
+    """The inverse of `Study.content`; content of another form raises Python's own errors."""
     if content.get("schema", SCHEMA) != SCHEMA:
         raise InvalidInput(
             f"the study has schema {content.get('schema')!r} and this version reads {SCHEMA}; use its own version"

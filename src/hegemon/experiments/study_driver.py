@@ -1,6 +1,6 @@
-"""Drives a study: hands out chunks of trials, hears what was measured, goes on until nothing is missing.
+"""Drives a study: hands out chunks of trials and receives results, until nothing is missing.
 
-Nothing precious is held here: the store alone says what is done, and is read again before the table is made.
+No results are held here: the store alone determines what is done, and is read again before the table is made.
 """
 
 import math
@@ -21,26 +21,26 @@ from hegemon.experiments.store.ranges import Ranges
 from hegemon.experiments.store.record_files import MOST_TRIALS, RecordFile
 from hegemon.experiments.worker import work
 
-LOOK_SECONDS = 10.0  # between two looks at what other drivers have written
-SUSPECT = 2  # a chunk that was lost so often is tried alone
-HOPELESS = 4  # and after this many losses its case has failed
+LOOK_SECONDS = 10.0  # between two reads of the records of other drivers
+SUSPECT = 2  # a chunk that was lost this many times is tried alone
+HOPELESS = 4  # after this many losses its case has failed
 LONGEST_FIRST = 64  # trials of the first chunk of a case, while their length is unknown
 
 
 @dataclass
 class CaseState:
-    """How far one case is."""
+    """The progress of one case."""
 
     case: Case
     key: str
     goal: int  # trials wanted so far
-    taken: Ranges = field(default_factory=Ranges)  # done, or being done
+    taken: Ranges = field(default_factory=Ranges)  # done or running
     seconds_per_trial: float | None = None
     done: int = 0
     error: str | None = None
 
     def next_gap(self, backwards: bool) -> tuple[int, int] | None:
-        """Trials that are neither made nor being made."""
+        """The next trials that are neither done nor running."""
         return self.taken.gap(self.goal, last=backwards)
 
 
@@ -56,7 +56,7 @@ class Chunk:
 
 
 class StudyListener:
-    """Hears what happens, several times a second; the command line draws it."""
+    """Receives progress several times a second; the command line draws it."""
 
     def planned(self, estimate: Any, pool: Pool) -> None: ...
 
@@ -64,7 +64,7 @@ class StudyListener:
 
 
 class StudyDriver:
-    """`goals` says how many trials each case needs, as far as the store can tell (see `goals`)."""
+    """`goals` determines from the store how many trials each case needs (see the module `goals`)."""
 
     def __init__(
         self, folder: Folder, cases: list[tuple[Case, str]], goals: Any, pool: Pool,
@@ -73,7 +73,7 @@ class StudyDriver:
         self.folder, self.goals, self.pool = folder, goals, pool
         self.listener = listener or StudyListener()
         self.states = [CaseState(case, key, 0) for case, key in cases]
-        self.backwards = backwards  # another driver works on this folder from the front
+        self.backwards = backwards  # start at the end: another driver works on this folder from the front
         self.memory = 0
         self.measured = 0  # trials measured since the start of this driver
         self._losses: Counter[Any] = Counter()
@@ -89,7 +89,7 @@ class StudyDriver:
         try:
             self._catch_up()
             looked = time.monotonic()
-            self.listener.moved(self)  # the first trials may have been all
+            self.listener.moved(self)  # perhaps no trial is missing any more
             while self._hand_out():
                 try:
                     self._hear(*self._answers.get(timeout=0.2))
@@ -107,7 +107,7 @@ class StudyDriver:
             self.pool.close() if ended else self.pool.abandon()
 
     def seconds_left(self) -> float | None:
-        """About how long the rest takes."""
+        """The estimated seconds that the rest takes."""
         costs = Costs(
             (state.case, state.seconds_per_trial) for state in self.states if state.seconds_per_trial is not None
         )
@@ -123,7 +123,7 @@ class StudyDriver:
     # -- handing out --------------------------------------------------------------------------------------
 
     def _catch_up(self) -> None:
-        """Believe the store, ours and other drivers' records alike, and set the goals."""
+        """Take the state from the store, with the records of this and other drivers, and set the goals."""
         self.folder.refresh()
         for state in self.states:
             for begin, end in self.folder.done[state.key]:
@@ -139,10 +139,10 @@ class StudyDriver:
         state.done = self.folder.done[state.key].count(state.goal)
 
     def _hand_out(self) -> bool:
-        """Keep every worker busy; whether anything is running."""
+        """Keep every worker busy; returns whether anything is running."""
         slots = max(1, self.pool.slots())
         suspects = bool(self._losses) and max(self._losses.values()) >= SUSPECT
-        most = 1 if suspects else slots * self.pool.depth  # a chunk that kills its worker is found by itself
+        most = 1 if suspects else slots * self.pool.depth  # one at a time shows which chunk kills its worker
         while len(self._running) < most:
             chunk = self._next_chunk(slots)
             if chunk is None:
@@ -185,12 +185,12 @@ class StudyDriver:
             return min(share, LONGEST_FIRST)
         return max(1, min(share, MOST_TRIALS, int(self.pool.seconds / max(state.seconds_per_trial, 1e-6))))
 
-    # -- hearing ------------------------------------------------------------------------------------------
+    # -- receiving ----------------------------------------------------------------------------------------
 
     def _hear(self, future: Future[Any]) -> None:
         chunk = self._running.pop(future, None)
         if chunk is None:
-            return  # it was taken back when its pool broke
+            return  # returned to the queue when its pool broke
         try:
             answer = future.result()
         except self.pool.lost as error:
@@ -217,14 +217,14 @@ class StudyDriver:
             self._give_back(chunk, done)
 
     def _give_back(self, chunk: Chunk, done: int) -> None:
-        """What a worker did not come to is handed out again; and a raised goal opens the case again."""
+        """Queue the trials that a worker did not reach; a case with missing trials is opened again."""
         state = chunk.state
         state.taken.remove(chunk.first + done, chunk.first + chunk.count)
         if state.next_gap(self.backwards) and state not in self._open:
             self._open.appendleft(state)
 
     def _lose(self, chunk: Chunk, error: BaseException) -> None:
-        """A worker died. Other chunks may have gone with it; the one that was running too often is to blame."""
+        """A worker died, and other chunks may be lost with it. The chunk that is lost most often is the cause."""
         self._losses[chunk.name] += 1
         if self._losses[chunk.name] >= HOPELESS and not self._running:
             chunk.state.error = f"the worker died {HOPELESS} times in trials {chunk.first} … (out of memory?): {error}"

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 NONE = {name: one.none for name, one in AXES.items() if one.none is not None}
-ROUNDS = 5  # how often what is missing in the end is measured again before giving up
+ROUNDS = 5  # how often missing trials are measured again before giving up
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def run_study(
                 pool = pool.suited(estimate.in_blocks)
                 provenance.works_in(pool.name)
                 listener.planned(estimate, pool)
-                threading.Thread(target=_load_libraries, daemon=True).start()  # while the workers work
+                threading.Thread(target=_load_libraries, daemon=True).start()  # while the workers run
             driver = StudyDriver(folder, waiting, goals, pool, _Ears(listener, provenance), backwards)
             driver.run()
             failed += [(state.case, state.key, state.error) for state in driver.states if state.error]
@@ -162,14 +162,14 @@ def check_cases(cases: list[Case]) -> tuple[list[tuple[Case, str]], list[tuple[C
 
 
 def says(case: Case) -> dict[str, Any]:
-    """What the table says of every trial of a case."""
+    """The columns of the table that are the same for every trial of a case."""
     protocol = case.protocol
     course = {k: float(Fraction(v)) if isinstance(NONE.get(k), float) else v for k, v in case.course.items()}
     return {"protocol": protocol.id, "n": protocol.n, **protocol.parameters, **course, "seed": case.seed}
 
 
 def says_all(cases: list[Case]) -> list[dict[str, Any]]:
-    """What the table says of every case; where some have a fault or losses, the others say that they have none."""
+    """These columns for every case. Where some cases have a fault or losses, the others get a value for "none"."""
     told = [says(case) for case in cases]
     names = {name for said in told for name in said}
     return [{**said, **{name: said.get(name, none) for name, none in NONE.items() if name in names}} for said in told]
@@ -180,7 +180,7 @@ def _goals(study: Study) -> Any:
 
 
 def _load_libraries() -> None:
-    """What the table and its summary need, and nothing before them."""
+    """Import what only the table and its summary need."""
     import pandas  # noqa: F401
     import pyarrow.parquet  # noqa: F401
     import scipy.special  # noqa: F401
@@ -192,7 +192,7 @@ def _missing(folder: Folder, key: str, goals: Any) -> bool:
 
 
 class _Ears(StudyListener):
-    """Passes on what happens, and writes down now and then how far the driver is."""
+    """Passes events on, and writes the driver's progress from time to time."""
 
     def __init__(self, listener: StudyListener, provenance: Provenance):
         self.listener, self.provenance = listener, provenance
@@ -204,9 +204,9 @@ class _Ears(StudyListener):
 
 
 def case_states(folder: Folder, study: Study) -> tuple[list[dict[str, Any]], list[dict[str, Any]], int]:
-    """How far every case is, which have failed, and how many trials count for none, from the store alone.
+    """The progress of every case, the failed cases, and the number of trials of no case, from the store alone.
 
-    Nothing is imported: a case of a user's own file is known by the key that the driver wrote down.
+    Nothing is imported: a case of a user's own file is identified by the key that the driver has written.
     """
     ours = [case for case in study.cases if not case.file]
     sound, failed = check_cases(ours) if ours else ([], [])
@@ -231,7 +231,7 @@ def case_states(folder: Folder, study: Study) -> tuple[list[dict[str, Any]], lis
 
 
 class _Shown(StudyListener):
-    """A notebook's bar: trials done of those that are wanted."""
+    """A progress bar in a notebook: trials done out of those wanted."""
 
     def __init__(self, show: display.Show):
         self._show = show

@@ -1,7 +1,7 @@
-"""What a worker does: a few trials of one case, one after the other, written to the study's folder.
+"""The work of a worker: a few trials of one case, one after the other, written to the study's folder.
 
-A task and its answer are plain values, so that any executor can carry them. A worker that sees the folder writes
-its own file there; one that does not sends its record back. It refuses to measure with other code than was asked.
+A task and its result are plain values, so that any executor can transport them. A worker that can access the folder
+writes its own file there; any other sends its record back. It refuses to run with code other than the driver's.
 """
 
 import fcntl
@@ -33,21 +33,21 @@ from hegemon.runs.run import Run
 from hegemon.runs.simulate import course_of, simulate
 from hegemon.runs.trial import BLOCK_ENGINE, Block, Course, Trial, at_once, block_of
 
-stopping = threading.Event()  # whoever runs workers in threads of its own process sets it to stop them
+stopping = threading.Event()  # set by a driver with workers in threads of its own process, to stop them
 _files: dict[str, RecordFile] = {}
 _compiled: set[Any] = set()
-_seen: set[Any] = set()  # folders that this process has found to be the driver's
+_seen: set[Any] = set()  # folders that this process has verified to be the driver's
 
 
 def work(task: dict[str, Any]) -> dict[str, Any]:
-    """Trials `first` … of a case: up to `count`, as many as fit into `seconds` and at least one."""
+    """Run trials `first` … of a case: at most `count`, at least one, and no more than fit into `seconds`."""
     begin = time.perf_counter()
     answer = {"key": task["key"], "first": task["first"], "done": 0, "place": None, "line": None, "error": None}
     answer["moments"], answer["alone"] = (), 0
     rows = Columns()
     try:
         prepared = prepare(task)
-        begin = time.perf_counter()  # what is made once is not part of a trial
+        begin = time.perf_counter()  # preparation is not part of a trial
         last = task["first"] + min(task["count"], MOST_TRIALS)
         for part in _parts(prepared, range(task["first"], last), begin + task["seconds"]):
             rows.add(part.columns, part.size)
@@ -69,12 +69,12 @@ def work(task: dict[str, Any]) -> dict[str, Any]:
 
 
 def peak_memory() -> int:
-    """The most that this process has ever held, in bytes."""
+    """The peak memory of this process, in bytes."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 class TrialColumns(NamedTuple):
-    """Some trials: their columns, how many they are, and whether it is one that had an engine of its own."""
+    """Some trials: their columns, their number, and whether this is a single trial with an engine of its own."""
 
     columns: dict[str, list[Any]]
     size: int
@@ -82,7 +82,7 @@ class TrialColumns(NamedTuple):
 
 
 def _parts(prepared: "Prepared", trials: range, end: float) -> Iterator[TrialColumns]:
-    """One trial after the other, short ones many at a time, until this moment: at least one."""
+    """Run trials in order, short ones many at a time, until the time `end`: at least one."""
     course, pace = prepared.course, Pace(prepared.amount)
     while trials:
         size = min(pace.amount, at_once(course))
@@ -108,7 +108,7 @@ def _single(course: Course, trials: range) -> Iterator[TrialColumns]:
 
 
 def _rows(block: Block, trials: range) -> Iterator[TrialColumns]:
-    """What came out of a block, in the order of its trials; with those that are long an engine goes on here."""
+    """The results of a block, in the order of its trials; long trials are continued here by an engine of their own."""
     begin = 0
     for row in (*np.flatnonzero(~block.over).tolist(), len(trials)):
         if begin < row:
@@ -126,7 +126,7 @@ def _part(run: Run) -> TrialColumns:
 
 
 def _columns(block: Block, begin: int, end: int) -> dict[str, list[Any]]:
-    """As `row_of`, of trials that are over."""
+    """The columns of finished trials, with the values of `row_of`."""
     columns = {block.unit: block.steps[begin:end].tolist(), "reached": block.reached[begin:end].tolist()}
     return columns | {"leaders": list(block.leaders[begin:end]), "engine": [BLOCK_ENGINE] * (end - begin)}
 
@@ -136,7 +136,7 @@ class Prepared:
     """What the tasks of a case share, also in several threads."""
 
     course: Course
-    amount: int = 1  # trials that fit between two looks at the clock, as the last task found
+    amount: int = 1  # trials that fit between two readings of the clock, as measured by the last task
 
 
 def prepare(task: dict[str, Any]) -> Prepared:
@@ -145,13 +145,13 @@ def prepare(task: dict[str, Any]) -> Prepared:
 
 
 def row_of(run: Run) -> dict[str, Any]:
-    """What the store keeps of a run: results, no configurations."""
+    """What the store keeps of a run: results without configurations."""
     row = {run.unit: run.steps, "reached": run.reached, "leaders": run.leaders, **run.measures, "engine": run.engine}
     return {name: plain(value) for name, value in row.items()}
 
 
 def plain(value: Any) -> Any:
-    """The value as a record can say it: nothing for what is not a number, a text for what has parts."""
+    """The value in the form of a record: None for NaN, a string for infinity or a composite value."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
@@ -168,7 +168,7 @@ def _progress(step: int) -> bool:
 @lru_cache(maxsize=4)
 def _prepare(settings: str, seed: int, key: str) -> Prepared:
     case = Case(json.loads(settings), seed)
-    name_protocol(str(case.settings.get("protocol")))  # the driver has imported it: somebody named it there
+    name_protocol(str(case.settings.get("protocol")))  # the user has named it to the driver, which imported it
     if case.key != key:
         raise InvalidInput(
             "this worker has other code, other libraries or other files than the driver; install the same on both"
@@ -179,11 +179,11 @@ def _prepare(settings: str, seed: int, key: str) -> Prepared:
 
 
 def _compile(case: Case, topology: Topology) -> None:
-    """The first process of a machine that meets a kind of case compiles its kernels; the others wait for them."""
+    """Compile the kernels of a case: the first process on a machine compiles, the others wait for the cache."""
     record = case.record
     kind = (type(case.protocol), topology.is_complete, *(str(value) for value in record.given.values()))
     fixed = str(record.until).startswith(f"{case.protocol.time_unit}:")
-    if kind in _compiled or fixed:  # a run of a fixed length cannot be cut short
+    if kind in _compiled or fixed:  # a run of fixed length cannot be limited to one step
         return
     _compiled.add(kind)
     with _machine_lock():
@@ -192,7 +192,7 @@ def _compile(case: Case, topology: Topology) -> None:
 
 @contextmanager
 def _machine_lock() -> Iterator[None]:
-    """One process of this user on this machine at a time; the system takes the lock back from the dead."""
+    """A lock for one process of this user on this machine at a time; the system releases it when a process dies."""
     path = Path(tempfile.gettempdir()) / f"hegemon-compiling-{os.getuid()}.lock"
     with open(path, "a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -200,7 +200,7 @@ def _machine_lock() -> Iterator[None]:
 
 
 def _deliver(record: dict[str, Any], task: dict[str, Any], answer: dict[str, Any]) -> None:
-    """Into the folder, if this machine sees it; else along with the answer."""
+    """Write the record into the folder, if this machine can access it; else return it with the result."""
     line = encode_record(record)
     records = Path(task["folder"]) / "records"
     if (task["folder"], task["name"]) in _seen or sees_folder(task["folder"], task["name"]):

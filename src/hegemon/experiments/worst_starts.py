@@ -1,9 +1,9 @@
 """Bad starts where the chain is too large to build: local search over configurations, by simulation.
 
-A start is worth the mean of its simulated times. Candidates come from the named starts and at random; a
+The value of a start is the mean of its simulated times. Candidates come from the named starts and at random; a
 neighbour changes one agent, one field, or all agents in one state. A challenger is simulated in small doses
 until it is clearly worse than the champion or has as many runs as the champion and a larger mean. The last
-estimate comes from fresh runs, so that luck in the search does not count.
+estimate comes from fresh runs, so that lucky runs of the search do not bias it.
 """
 
 from collections.abc import Callable
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     from hegemon.models.state import StateSpace
     from hegemon.runs.option import Seed
 
-DOSE = 8  # runs between two looks at a challenger
-DOUBT = 1.0  # standard errors by which a challenger must be behind to be dropped early
+DOSE = 8  # runs between two evaluations of a challenger
+DOUBT = 1.0  # a challenger this many standard errors behind is dropped early
 POOL = 24  # random candidates to begin with
 CHAMPIONS = 3
 LARGEST_N = 10**6
-FEWEST = 32  # fresh runs, however long each of them is
+FEWEST = 32  # fresh runs, whatever their length
 
 
 @dataclass(frozen=True)
@@ -55,11 +55,11 @@ class WorstStart:
     mean: float
     interval: tuple[float, float] | None
     trials: int
-    unfinished: int  # of the final runs: more than `max_steps` long, so that the mean is a lower bound
+    unfinished: int  # final runs longer than `max_steps`; with any, the mean is a lower bound
     random_mean: float | None  # None: interrupted before it was measured
     evaluations: int
     runs: int
-    ended_early: str = ""  # why not all evaluations were made
+    ended_early: str = ""  # the reason why not all evaluations were made
     interrupted: bool = False  # by a signal: the command ends with that signal's exit code
     exact: dict[str, Any] | None = None  # expected steps of the start found, and the worst of all
 
@@ -138,7 +138,7 @@ class Simulator:
         configuration = Configuration(self.space, agents=self.space.decode_array(codes))
         found = []
         for run in range(self.runs, self.runs + number):
-            if self._begin:  # what the scheduler remembers of another run is forgotten
+            if self._begin:  # reset the scheduler's memory of the run before
                 self._driver.engine.restore(self._begin)
             self._driver.engine.load(configuration, 0)
             self._rng[:] = stream(self.seed, run, KERNEL)
@@ -193,7 +193,7 @@ def search_worst(
     champions, made, ended_early, interrupted, winner = [], 0, "", False, None
     try:
         champions = best_of(pool, simulator, trials, tell)
-        for made in range(evaluations):  # noqa: B007 - how many were made is reported
+        for made in range(evaluations):  # noqa: B007 - the number made is reported
             tell("searching", made, evaluations)
             if simulator.steps > budget:
                 ended_early = f"after {made} of {evaluations} starts, {simulator.steps} steps were simulated"
@@ -242,7 +242,7 @@ def search_worst(
 
 
 def exact_comparison(found: WorstStart, topology: Topology, law: Scheduler, progress: display.Show) -> dict[str, Any]:
-    """The exact expected steps of the start found and of the worst of all."""
+    """The exact expected steps of the start found and of the worst of all starts."""
     space = found.protocol.space
     asked: Any = {"graph": topology, "start": "all", "property": f"time:{found.until}", "scheduler": law}
     times = verify(found.protocol, progress=progress, **asked)
@@ -262,7 +262,7 @@ def first_candidates(protocol: Protocol, topology: Topology, rng: np.random.Gene
         try:
             found.append(fixed_start(protocol, name, topology))
         except InvalidInput:
-            continue  # drawn at random: covered below
+            continue  # a random start: covered below
     n, q = protocol.n, protocol.space.size
     found += [rng.integers(q, size=n) for _ in range(POOL // 2)]
     found += [np.full(n, rng.integers(q)) for _ in range(POOL // 2)]
@@ -270,7 +270,7 @@ def first_candidates(protocol: Protocol, topology: Topology, rng: np.random.Gene
 
 
 def best_of(pool: list[Candidate], simulator: Simulator, trials: int, tell: Callable[..., Any]) -> list[Candidate]:
-    """Halve the field again and again, with twice the runs for those that remain."""
+    """Halve the pool repeatedly, with twice the runs for those that remain."""
     number = DOSE
     while True:
         for place, candidate in enumerate(pool):
@@ -284,7 +284,7 @@ def best_of(pool: list[Candidate], simulator: Simulator, trials: int, tell: Call
 
 
 def beats(challenger: Candidate, champion: Candidate, simulator: Simulator, trials: int) -> bool:
-    """Dose by dose; the champion runs along, so that a lucky beginning does not keep it on the throne."""
+    """Compare dose by dose. The champion gets new runs too, so that lucky first runs do not keep it on top."""
     champion.times += simulator.times(champion.codes, DOSE)
     while len(challenger.times) < max(trials, len(champion.times) // 2):
         challenger.times += simulator.times(challenger.codes, DOSE)
@@ -296,7 +296,7 @@ def beats(challenger: Candidate, champion: Candidate, simulator: Simulator, tria
 def fresh_winner(
     champions: list[Candidate], simulator: Simulator, final: int, tell: Callable[..., Any]
 ) -> tuple[Candidate, list[int]]:
-    """The champions once more with runs that the search has not seen; then the best alone, anew."""
+    """Measure the champions with fresh runs, and then the best of them with fresh runs again."""
     for place, champion in enumerate(champions):
         tell(f"{final} fresh runs from each of the best:", place, len(champions) + 1)
         champion.times = simulator.times(champion.codes, final)
@@ -329,7 +329,7 @@ def neighbour(space: "StateSpace", codes: np.ndarray, rng: np.random.Generator) 
 
 
 def change_field(space: "StateSpace", code: int, rng: np.random.Generator) -> int:
-    """Another value of one field that the state has; a change of class begins it with random values."""
+    """Change one field of the state; the fields of a new class get random values."""
     state = space.namespace(int(code))
     name = rng.choice(sorted(space.present(vars(state))))
     low, high = space.bounds[name]

@@ -1,1 +1,1 @@
-"""Where a study runs: one way to hand out work, `concurrent.futures.Executor`, and one file per place."""
+"""Where a study runs. Work is handed out through `concurrent.futures.Executor`; there is one file per kind of place."""

@@ -1,7 +1,7 @@
 """A Dask cluster: one that is running, or one of threads of this process.
 
-Whoever can connect to a Dask scheduler can run code in its workers. So our own has no socket at all: its scheduler and
-its workers talk inside this process. What a shared scheduler means is said in docs/clusters.md.
+Anyone who can connect to a Dask scheduler can run code in its workers. So our own has no socket at all: its scheduler
+and its workers communicate inside this process. docs/clusters.md says what a shared scheduler implies.
 """
 
 import logging
@@ -21,7 +21,7 @@ from hegemon.experiments.executors.pool import Pool
 
 PATIENCE_SECONDS = 10
 LOOK_SECONDS = 0.01
-BUNDLE_SECONDS = 0.05  # of tasks that travel together: those that take less than a message costs
+BUNDLE_SECONDS = 0.05  # shorter tasks are sent in bundles, since a message would cost more than the task
 LARGEST_BUNDLE = 16
 
 
@@ -51,13 +51,13 @@ class Dask(Pool):
                 self._cluster = private_cluster(self._workers or os.cpu_count() or 1)
             where = self._cluster or self._address
             self._client = client = Client(where, timeout=PATIENCE_SECONDS, set_as_default=False)
-            logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # of a scheduler that is lost we tell
+            logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # the driver reports a lost scheduler
         except (OSError, ValueError, TimeoutError) as error:
             raise InvalidInput(f"there is no Dask scheduler at {self._address} ({error}); start it first") from None
         return client
 
     def slots(self) -> int:
-        """Threads of all workers, as of a second ago: workers come and go."""
+        """Threads of all workers, read at most a second ago, since workers come and go."""
         client = self._client
         if client is not None and time.monotonic() - self._looked > 1:
             try:
@@ -70,27 +70,27 @@ class Dask(Pool):
         return self._slots
 
     def abandon(self) -> None:
-        """Close the client, which forgets its tasks; a cluster of our own goes with it."""
+        """Close the client, which forgets its tasks, and a cluster of our own."""
         executor, client, cluster = self._executor, self._client, self._cluster
         self._executor = self._client = self._cluster = None
         if cluster is not None:
-            worker.stopping.set()  # its threads end at the next look
+            worker.stopping.set()  # its threads end at their next check
         if executor is not None:
             executor.shutdown(wait=False)
         for one in (client, cluster):
-            with suppress(TimeoutError, OSError):  # it goes with this process in any case
+            with suppress(TimeoutError, OSError):  # it ends with this process anyway
                 if one is not None:
                     one.close(timeout=2)
 
 
 class PrivateScheduler(Scheduler):
     def start_http_server(self, *_: object, **__: object) -> None:
-        """Dask would serve pages about its work to every network that this machine is in."""
+        """Does nothing: Dask would serve its dashboard to every network that this machine is in."""
 
 
 class PrivateWorker(Worker):
     def start_http_server(self, *_: object, **__: object) -> None:
-        """The same."""
+        """Does nothing, as above."""
 
 
 def private_cluster(workers: int) -> SpecCluster:
@@ -102,12 +102,12 @@ def private_cluster(workers: int) -> SpecCluster:
 
 
 class Batches(Gathering):
-    """`concurrent.futures` over a client: what was submitted since the last look goes to the scheduler in one message,
-    and what has ended since then is fetched in one. Tasks that have turned out to be very short travel in bundles."""
+    """`concurrent.futures` over a client: tasks submitted since the last poll go to the scheduler in one message,
+    and the results since then are fetched in one. Tasks that turn out to be very short are sent in bundles."""
 
     def __init__(self, client: Client):
         self._client = client
-        self._seconds = 1.0  # of a task, of late
+        self._seconds = 1.0  # of a recent task
         self._running: dict[Any, list[Any]] = {}
         super().__init__(LOOK_SECONDS)
 
@@ -126,7 +126,7 @@ class Batches(Gathering):
         bundles = [batch[first : first + size] for first in range(0, len(batch), size)]
         calls = [[item[1:] for item in bundle] for bundle in bundles]
         futures = [[item[0] for item in bundle] for bundle in bundles]
-        try:  # what is said about a dead worker is for the driver to judge, who knows what is in the store
+        try:  # no retries: the driver decides about dead workers, since it knows what is in the store
             tasks = self._client.map(_call_all, calls, pure=False, retries=0)
         except Exception as error:
             for future in (one for bundle in futures for one in bundle):
@@ -138,7 +138,7 @@ class Batches(Gathering):
         finished = [task for task in ended if task.status == "finished"]
         try:
             answers = dict(zip(finished, self._client.gather(finished), strict=True))
-        except Exception:  # one of them is lost after all, or the client is closed: each for itself
+        except Exception:  # one of them is lost, or the client is closed: fetch each by itself
             answers = {}
         for task, futures in ended.items():
             try:
@@ -156,7 +156,7 @@ class Batches(Gathering):
 
 
 def _call_all(calls: list[tuple[Any, ...]]) -> tuple[float, list[tuple[Any, ...]]]:
-    """On a worker: one call after the other, each with its own answer or error, and how long all of them took."""
+    """Runs on a worker: makes the calls in order; returns their seconds, and a result or error for each."""
     begin = time.perf_counter()
     found: list[tuple[Any, ...]] = []
     for function, args, kwargs in calls:

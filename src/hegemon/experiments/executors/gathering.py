@@ -1,4 +1,4 @@
-"""What Dask and Slurm share: tasks are gathered, and a thread sends those that came since its last look together."""
+"""What Dask and Slurm share: a thread polls, and sends the tasks that came since its last poll together."""
 
 import queue
 import threading
@@ -10,7 +10,7 @@ from typing import Any
 
 
 class Gathering(Executor, ABC):
-    """`concurrent.futures` over a queue elsewhere; `_look` is what the thread does every few seconds."""
+    """`concurrent.futures` over a remote queue; the thread calls `_look` every `look_seconds`."""
 
     def __init__(self, look_seconds: float):
         self._look_seconds = look_seconds
@@ -39,7 +39,7 @@ class Gathering(Executor, ABC):
             self._look()
 
     def _gathered(self) -> list[tuple[Any, ...]]:
-        """What was submitted since the last look: future, function, arguments."""
+        """What was submitted since the last poll: future, function, arguments."""
         batch = []
         while not self._waiting.empty():
             batch.append(self._waiting.get())
@@ -47,4 +47,4 @@ class Gathering(Executor, ABC):
 
     @abstractmethod
     def _look(self) -> None:
-        """Send what was gathered, and answer what has ended."""
+        """Send the collected tasks, and set the results of those that have ended."""

@@ -17,9 +17,9 @@ from hegemon.experiments.executors.pool import Pool
 
 
 class Threads(Pool):
-    """Workers that need no process of their own: one, or several whose trials are made in blocks.
+    """Workers without a process of their own: one, or several whose trials are made in blocks.
 
-    The kernel of a block holds no lock and takes nearly all of its time, so that threads use every core, with what
+    The kernel of a block releases the GIL and takes nearly all of the time, so threads use every core, with what
     this process has imported and compiled already.
     """
 
@@ -41,7 +41,7 @@ class Threads(Pool):
 
 
 class Processes(Pool):
-    """Fresh processes: compiled kernels and threads do not survive a fork."""
+    """Newly spawned processes, since compiled kernels and threads do not survive a fork."""
 
     lost = (BrokenExecutor,)
 
@@ -66,7 +66,7 @@ class Processes(Pool):
     def abandon(self) -> None:
         self._cut()
         for process in list((getattr(self._executor, "_processes", None) or {}).values()):
-            process.kill()  # one that is still loading what it needs does not look at its line
+            process.kill()  # a process that is still importing does not read its pipe yet
         self._executor.shutdown(wait=True, cancel_futures=True)
 
     def close(self) -> None:
@@ -80,10 +80,10 @@ class Processes(Pool):
 
 
 def _track_quietly() -> None:
-    """Have Python's tracker of semaphores run with nowhere to complain to: it outlives a driver that is killed, cleans
-    up after it and would fill the terminal with warnings about that."""
+    """Start Python's tracker of semaphores without standard error: it outlives a driver that is killed, cleans up after
+    it and would fill the terminal with warnings about that."""
     if os.name != "posix":
-        return  # no tracker there
+        return  # no tracker on this system
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(nowhere, 2)
@@ -95,9 +95,9 @@ def _track_quietly() -> None:
 
 
 def _begin(lifeline: Any, threads: int) -> None:
-    """A worker lives as long as its driver holds the other end of the line, and no longer, however the driver ends."""
+    """Set up a worker, which ends when the driver's end of the pipe is closed, however the driver ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver decides when to stop
-    gc.set_threshold(100_000)  # as commands do
+    gc.set_threshold(100_000)  # the same as in commands
     numba.set_num_threads(min(threads, numba.get_num_threads()))
     threading.Thread(target=_follow, args=(lifeline,), daemon=True).start()
 

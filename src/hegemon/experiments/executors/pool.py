@@ -1,4 +1,4 @@
-"""What the driver must know of a place besides its executor, and which place a text names."""
+"""What the driver must know of a place where trials run, besides its executor; parsing of `--cluster`."""
 
 from abc import ABC, abstractmethod
 from concurrent.futures import Executor
@@ -15,15 +15,15 @@ PLACES = "dask:local, dask:tcp://HOST:8786, slurm:partition=NAME, mpi"
 class Pool(ABC):
     """An executor with the number of tasks it works on at a time, and how long one should take.
 
-    `start()` makes the executor; a broken one is replaced by calling it again. `abandon()` stops at once, whatever
-    is running: what is not in the store yet will be measured again.
+    `start()` makes the executor; a broken one is replaced by calling it again. `abandon()` stops at once, with
+    tasks running: what is not in the store yet will be measured again.
     """
 
     name = ""
-    seconds = 1.0  # of one task: long enough to hide the cost of handing it out, short enough to lose it
+    seconds = 1.0  # of one task: long enough to hide the overhead of a task, short enough that losing one is cheap
     depth = 2  # tasks waiting per slot
-    local_slots = 0  # workers on this very machine, whose memory they share
-    lost: tuple[type[BaseException], ...] = ()  # the worker died with the task: not the task's fault, perhaps
+    local_slots = 0  # workers on this machine, which share its memory
+    lost: tuple[type[BaseException], ...] = ()  # errors of a worker that died; the task may not be the cause
     _workers: Any = 1
     _executor: Any
 
@@ -32,11 +32,11 @@ class Pool(ABC):
         """The executor; a new one if the last is broken."""
 
     def suited(self, in_blocks: bool) -> "Pool":
-        """The pool for this study: its trials are made in blocks, or each by itself."""
+        """The pool for a study whose trials are made in blocks, or one by one."""
         return self
 
     def slots(self) -> int:
-        """How many tasks are worked on at a time, now."""
+        """The number of tasks that are worked on at a time, at present."""
         return self._workers
 
     def abandon(self) -> None:
@@ -44,12 +44,12 @@ class Pool(ABC):
         self._executor.shutdown(wait=False, cancel_futures=True)
 
     def close(self) -> None:
-        """Stop when nothing is running any more."""
+        """Stop when all running tasks have ended."""
         self.abandon()
 
 
 def open_pool(cluster: str | None = None, workers: int | None = None) -> Pool:
-    """The pool that `--cluster` and `--workers` describe; this machine's cores if nothing is said."""
+    """The pool that `--cluster` and `--workers` describe; this machine's cores by default."""
     if workers is not None:
         workers = whole_number(workers, "workers", low=1)
     if cluster is None:

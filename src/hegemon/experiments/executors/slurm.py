@@ -1,4 +1,4 @@
-"""Slurm, through submitit: tasks are gathered and sent as job arrays; results come back through its folder."""
+"""Slurm, through submitit: tasks are collected and submitted as job arrays; results come back through its folder."""
 
 from concurrent.futures import Executor, Future
 from typing import Any
@@ -16,11 +16,11 @@ HELP = "give slurm:partition=NAME,timeout_min=60,…; the names are those of sub
 
 
 class JobLost(RuntimeError):
-    """A job ended without an answer: cancelled, out of time or memory, or its node is gone."""
+    """A job ended without a result: cancelled, out of time or memory, or its node failed."""
 
 
 class Slurm(Pool):
-    seconds = 600.0  # a job waits in the queue for minutes: it must be worth it
+    seconds = 600.0  # long tasks, since a job waits in the queue for minutes
     depth = 1
     lost = (JobLost,)
 
@@ -51,7 +51,7 @@ class Slurm(Pool):
 
 
 class JobArrays(Gathering):
-    """`concurrent.futures` over submitit: what was submitted since the last look becomes one job array."""
+    """`concurrent.futures` over submitit: tasks submitted since the last poll become one job array."""
 
     def __init__(self, jobs: "submitit.Executor", look_seconds: float):
         self._jobs = jobs
@@ -60,7 +60,7 @@ class JobArrays(Gathering):
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         super().shutdown(wait, cancel_futures=cancel_futures)
-        self._thread.join()  # in any case: jobs that are not waited for are cancelled
+        self._thread.join()  # even without `wait`: the jobs are then cancelled below
         for future, job in self._running.items():
             job.cancel(check=False)
             future.cancel()
@@ -79,7 +79,7 @@ class JobArrays(Gathering):
         try:
             with self._jobs.batch():
                 jobs = [self._jobs.submit(function, *args, **kwargs) for _, function, args, kwargs in batch]
-        except Exception as error:  # the queue refuses: every waiting task hears of it
+        except Exception as error:  # Slurm refused: every waiting task gets the error
             for future in futures:
                 future.set_exception(InvalidInput(f"Slurm refused the jobs: {error}; {HELP}"))
             return

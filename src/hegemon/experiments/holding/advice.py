@@ -1,4 +1,4 @@
-"""Which protocol and parameters hold a leader for long enough: the cheapest of those whose holding time is known.
+"""Which protocol and parameters hold a leader long enough: the cheapest of those whose holding time is known.
 
 Nothing is extrapolated. The table `measured.json` has one row per protocol, size and parameters, made by
 `python -m benchmarks.holding`: holding from the start `safe` (exact, the 95 % interval of `hegemon holding`, or a lower
@@ -21,7 +21,7 @@ from hegemon.models.expressions import whole_number
 TABLE = Path(__file__).with_name("measured.json")
 LONGEST = 1e300
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "y": 365.25 * 86400}  # in seconds
-PER_UNIT = 2  # interactions that an agent takes part in per unit of parallel time, on average
+PER_UNIT = 2  # mean interactions of an agent per unit of parallel time
 
 
 @dataclass(frozen=True)
@@ -34,14 +34,14 @@ class Known:
     states: int
     kind: str  # "exact", "estimate" or "proved"
     holding: float | None  # None where only a lower bound is proved
-    low: float  # with 97.5 % confidence, or with certainty
+    low: float  # with 97.5 % confidence, or proved
     high: float | None
     convergence: float  # mean from the slower of the starts `random` and `no-leader`
     trials: int
 
     @property
     def fewest(self) -> int:
-        """The row is known for this many agents, up to n."""
+        """The least number of agents for which the row is known; the largest is n."""
         return 2 if self.kind == "proved" else self.n
 
     @property
@@ -62,12 +62,12 @@ class Known:
 
 @dataclass(frozen=True)
 class Advice:
-    """What to run, and what is known of it; seconds where a rate was given."""
+    """The protocol to run, and what is known of it; in seconds if a rate was given."""
 
     known: Known
     wish: float  # parallel time
     interactions_per_second: float | None
-    others: tuple[Known, ...]  # that meet the wish as well, and cost more
+    others: tuple[Known, ...]  # rows that also meet the wish, at a higher cost
 
     def seconds(self, parallel_time: float) -> float | None:
         if self.interactions_per_second is None:
@@ -78,7 +78,7 @@ class Advice:
     def command(self) -> str:
         given = " ".join(f"--set {name}={value}" for name, value in self.known.parameters.items())
         rate = self.interactions_per_second
-        pace = "" if rate is None else f" --rate {rate / 2:g}"  # each interaction has one who begins it
+        pace = "" if rate is None else f" --rate {rate / 2:g}"  # one of the two agents begins each interaction
         chosen = f"hegemon agent {self.known.protocol} --n {self.known.n} {given}{pace}"
         return f"{chosen} --peers FILE --key FILE --listen HOST:PORT"
 

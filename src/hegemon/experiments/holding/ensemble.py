@@ -1,13 +1,14 @@
 """A weighted ensemble: walkers with weights, in every cell that is reached.
 
-When the leader is lost, let the process begin anew at its start. Losses per step of this process, in the long run,
-are exactly 1 over the expected holding time (renewal; in physics the Hill relation). Walkers follow this process, each
-with a weight; after every look the walkers of a cell are drawn again, its share of them, with the cell's weight shared
+When the leader is lost, the process begins again at its start. Losses per step of this process, in the long run, are
+exactly 1 over the expected holding time (renewal; in physics the Hill relation). Walkers follow this process, each with
+a weight; after every sample each cell draws its share of walkers again from those in it, with the cell's weight divided
 equally. The weight of every set of configurations is right on average at all times, whatever the cells and their shares
 are (Huber and Kim 1996; Zhang, Jasnow and Zuckerman 2010), so the weight that is lost per step is an unbiased estimate
 of the rate.
 
-Unlike levels of one number, cells lead along all ways at once: none has to be foreseen, and none hides another.
+Unlike levels of one number, cells follow all ways to a loss at once: no way has to be known in advance or hides
+another.
 """
 
 import math
@@ -20,30 +21,30 @@ from hegemon.experiments.holding.process import Crowd
 from hegemon.experiments.holding.settling import HOPELESS, LONGEST, slowest_return
 
 PILOT, TUNING, MEASURED, FRESH, EXPLORING = range(5)  # branches of the tree of randomness
-EXPLORERS = 2  # times as many walkers for a cell as others have
-SPREAD = 8  # an ensemble begins at moments of the process that are spread over at least this many times its burn-in
+EXPLORERS = 2  # times the usual number of walkers per cell
+SPREAD = 8  # an ensemble begins at moments of a plain run, spread over at least this many burn-ins
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What every replication does."""
+    """The settings of every replication."""
 
-    each: int  # walkers for a cell
-    walkers: int  # at most, in all
-    look: int  # steps between two looks
+    each: int  # walkers per cell
+    walkers: int  # the most walkers in all
+    look: int  # steps between two samples
     burn: int  # iterations before the losses are counted
-    length: int  # iterations in which they are
-    reach: int  # plain steps over which its beginnings are spread, at least
+    length: int  # iterations in which losses are counted
+    reach: int  # the least number of plain steps over which its beginnings are spread
     usual: dict[str, Any]  # states and moments that plain runs show
-    cells: int  # that the scouts had in the end
-    importance: dict[str, Any]  # what they learnt: what is rare
-    merits: dict[str, Any]  # and where losses come from
+    cells: int  # cells that the scouts had reached at the end
+    importance: dict[str, Any]  # what the scouts learnt about rarity
+    merits: dict[str, Any]  # and about the cells from which losses come
 
     def record(self) -> dict[str, Any]:
         return asdict(self)
 
     def times(self, clones: float = 1, longer: float = 1) -> "Plan":
-        """With multiples of the walkers and of the length."""
+        """The plan with more walkers and longer runs, by these factors."""
         return replace(
             self, each=max(1, round(self.each * clones)), walkers=round(self.walkers * clones),
             burn=int(self.burn * longer), length=int(self.length * longer),
@@ -56,12 +57,12 @@ class Replication:
 
     number: int
     rate: float
-    early: float  # the same of the second half of the burn-in
+    early: float  # the same for the second half of the burn-in
     steps: int
     work: int
     losses: int
-    slowest: int | None  # looks until all its walkers were usual again; None if one was not
-    ends: tuple[tuple[int, int, int, int], ...]  # a sample in proportion to weight
+    slowest: int | None  # samples until all its walkers were usual again; None if one was not
+    ends: tuple[tuple[int, int, int, int], ...]  # a weighted sample of the losing meetings
 
     def record(self) -> dict[str, Any]:
         rate, early = (None if one == -math.inf else one for one in (self.rate, self.early))
@@ -88,7 +89,8 @@ def dense(record: dict[str, Any]) -> np.ndarray:
 
 def replicate(crowd: Crowd, plan: Plan, seed: int, branch: int, number: int, follow: Any = None) -> Replication:
     """One estimate, unbiased once the ensemble has settled (`settling`). It begins late in a plain run; on the branch
-    FRESH, at the start. On the branch EXPLORING no walkers are guided to losses: it scatters more, and reaches more.
+    FRESH, at the start. On the branch EXPLORING no walkers are guided to losses: its rates scatter more, and it reaches
+    more.
 
     `follow(crowd)` is called after every iteration, its parents known.
     """

@@ -1,4 +1,4 @@
-"""The front door: the expected holding time of a protocol from a start, with an interval that means what it says."""
+"""The public function `holding`: the expected holding time of a protocol from a start, with a valid interval."""
 
 import math
 import time
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from hegemon.runs.option import Seed
 
 BUDGET = 10**11  # steps
-LAST = 12  # lines of a path that are shown
+LAST = 12  # lines of a path that are printed
 
 Tell = Callable[[str, int, int | None], None]
 
@@ -50,7 +50,7 @@ class Holding:
     replications: tuple[Replication, ...]
     relative: float
     seed: int
-    steps: int  # of all walks, the pilot's included
+    steps: int  # of all walks, including the pilot's
     ways: tuple[dict[str, Any], ...]
     path: Trace | None
     seconds: float
@@ -229,7 +229,7 @@ def holding(
 def _measure(
     team: Team, kept: KeptReplications, seed: int, budget: int, relative: float, tell: Tell
 ) -> tuple[Scouted, list[Replication]]:
-    """What the scouts found, and as many replications as the interval needs and the budget allows."""
+    """The scouts' result, and as many replications as the interval needs and the budget allows."""
     scouted = kept.scouted or explore(team, seed, budget, relative, lambda stage, count: tell(stage, count, None))
     kept.save(scouted)
     found = list(kept.replications)
@@ -248,7 +248,7 @@ def _measure(
 
 
 def _slowest(scouted: Scouted, found: Sequence[Replication]) -> float:
-    """Looks until all walkers were usual again; infinite if one was not."""
+    """Samples until all walkers were usual again; infinite if one was not."""
     looks = [scouted.slowest, *(one.slowest for one in found)]
     return max(math.inf if one is None else one for one in looks)
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 NAMES = ("rarity", "surprise")
-LEVELS = 256  # degrees of rarity, one for every factor of e
+LEVELS = 256  # degrees of rarity, one per factor of e
 
 # ruff: noqa: F821 - `rarest_trait` is bound by part
 
@@ -28,7 +28,7 @@ def cell_of_rarity(population, model, weight, learns):
 
 
 def cell_of_surprise(population, model, weight, learns):
-    """How rare, and of which class of agents, whatever it is that is rare about them."""
+    """The cell: the moment, the class of the rarest trait, and how rare this trait is."""
     moment, trait = rarest_trait(population, model.cells, weight, learns)
     classes = len(model.cells.sizes)
     here = moment * classes + trait * classes // model.cells.rarity.shape[1]
@@ -37,7 +37,7 @@ def cell_of_surprise(population, model, weight, learns):
 
 @dataclass(frozen=True)
 class Rarity:
-    """Found by the pilot: a cell for every rare trait at every moment."""
+    """Learnt by the pilot: a cell for every rare trait at every moment."""
 
     name: ClassVar[str] = "rarity"
     sentence: ClassVar[str] = "cells by what is rarest about a configuration, found by a pilot"
@@ -51,11 +51,11 @@ class Rarity:
         return part(self.cell, allocates=False, rarest_trait=rarest), sketch.blank(process)
 
     def keys(self, cells: Any) -> int:
-        """How many cells there can be."""
+        """The number of possible cells."""
         return cells.rarity.size
 
     def moments(self, cells: Any, keys: np.ndarray, knots: int) -> np.ndarray:
-        """Of cells: the moment, with its clock divided into this many parts."""
+        """The moments of cells, with the clock divided into this many parts."""
         crowd, knot = np.divmod(keys // (self.keys(cells) // cells.rarity.shape[0]), sketch.KNOTS)
         return crowd * knots + knot * knots // sketch.KNOTS
 
@@ -67,7 +67,7 @@ class Rarity:
         cells.rarity[:] = sketch.rarity_of(cells.seen)
 
     def forget(self, cells: Any, share: float) -> None:
-        """Let what was seen so far count little beside what will be."""
+        """Reduce the weight of past observations to this share."""
         cells.seen[cells.seen > sketch.NOTHING] += np.log(share)
 
     def record(self, cells: Any) -> dict[str, Any]:
@@ -80,7 +80,7 @@ class Rarity:
         self.refresh(cells)
 
     def joined(self, records: list[dict[str, Any]]) -> dict[str, Any]:
-        """What several pilots have seen, as one has."""
+        """The observations of several pilots, combined into one record."""
         seen: dict[int, float] = {}
         for record in records:
             for place, weight in zip(record["places"], record["seen"], strict=True):
@@ -90,7 +90,7 @@ class Rarity:
 
 @dataclass(frozen=True)
 class Surprise(Rarity):
-    """Found by the pilot as well, and coarser: at every moment, a cell for each degree of rarity in each class."""
+    """Also learnt by the pilot, and coarser: at every moment, a cell for each degree of rarity in each class."""
 
     name: ClassVar[str] = "surprise"
     sentence: ClassVar[str] = (

@@ -1,4 +1,4 @@
-"""What an interrupted search for a holding time leaves behind, and goes on from."""
+"""The checkpoint from which an interrupted measurement of a holding time continues."""
 
 import hashlib
 import json

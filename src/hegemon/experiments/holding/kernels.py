@@ -1,9 +1,9 @@
-"""One iteration of a weighted ensemble, compiled: every walker makes the steps between two looks, then each cell gets
-its share of walkers, with the weight that it had.
+"""One iteration of a weighted ensemble, compiled: every walker makes the steps between two samples, then each cell
+gets its share of walkers, with the weight that it had.
 
 A walker that loses the leader begins anew at the start at once, as the process itself does, so nothing is
-approximated: the weights that are lost, per step, are the rate of losses. Weights are kept as logarithms. Clone and
-iteration name a random stream, so a walker's way can be followed again.
+approximated: the lost weight per step is the rate of losses. Weights are kept as logarithms. Clone and
+iteration name a random stream, so a walker's path can be repeated.
 """
 
 from typing import Any, NamedTuple
@@ -17,8 +17,8 @@ from hegemon.compute.randomness import next_index
 DONE, FAILED = 0, 1
 RESAMPLING, ROUNDING = 1 << 40, 1 << 41  # indices of the words that move a cell's comb and round its share, beyond
 # those of all walkers
-HEAVY = 9.0  # cells with a walker this close (logarithm) to the heaviest always keep one
-GUIDED = 0.75  # of the walkers go where losses came from, the others to all cells alike
+HEAVY = 9.0  # cells with a walker whose log weight is this close to the heaviest always keep one
+GUIDED = 0.75  # the share of walkers that go where losses came from; the others go to all cells equally
 
 # ruff: noqa: F821 - `pair`, `recall`, `remember`, `cell`, `interact`, `encode`, `decode`, `walk` … are bound by specialize
 
@@ -35,9 +35,9 @@ class WalkTables(NamedTuple):
     layout: np.ndarray
     scratch: np.ndarray  # two wide records
     cells: Any
-    tried: np.ndarray  # the codes of the pair that met last
-    bits: int  # of a code
-    look: int  # steps between two looks
+    tried: np.ndarray  # the codes of the last pair
+    bits: int  # bits of a code
+    look: int  # steps between two samples
 
 
 class Walkers(NamedTuple):
@@ -50,15 +50,15 @@ class Walkers(NamedTuple):
 class Sorting(NamedTuple):
     """Scratch for walkers in the order of their cells."""
 
-    keys: np.ndarray  # of every walker
-    slots: np.ndarray  # a hash table: which cell is here, -1 for none
+    keys: np.ndarray  # the cell of every walker
+    slots: np.ndarray  # a hash table of cells, -1 for an empty slot
     names: np.ndarray  # the key of every cell
     ends: np.ndarray  # where its walkers end, in the order of cells
     order: np.ndarray
-    shares: np.ndarray  # walkers that every cell is to have, on average
-    numbers: np.ndarray  # and has
-    lost: np.ndarray  # the logarithm of the weight that every walker lost since the last look
-    parents: np.ndarray  # whose clone every new walker is
+    shares: np.ndarray  # the mean number of walkers that every cell should get
+    numbers: np.ndarray  # the number that it gets
+    lost: np.ndarray  # the logarithm of the weight that every walker lost since the last sample
+    parents: np.ndarray  # the walker that every new walker was cloned from
 
 
 class Losses(NamedTuple):
@@ -68,7 +68,7 @@ class Losses(NamedTuple):
     numbers: np.ndarray
     weight: np.ndarray
     ends: np.ndarray
-    first: np.ndarray  # the walker that was the first
+    first: np.ndarray  # the first walker to lose its leader
     times: np.ndarray
     clock: np.ndarray  # steps so far
     rng: np.ndarray
@@ -132,7 +132,7 @@ def lose(losses, weight, a, b, after_a, after_b):
 
 
 def walk(population, model, rng, steps, weight, losses):
-    """That many steps of the process that begins anew whenever the leader is lost."""
+    """Make that many steps of the process, which begins again at the start whenever the leader is lost."""
     n, bits = len(population), uint64(model.bits)
     code, changes = (uint64(1) << bits) - uint64(1), uint64(2) << (bits + bits)
     s0, s1, s2, s3 = rng[0], rng[1], rng[2], rng[3]
@@ -274,7 +274,7 @@ def deal(now, then, cells, key, time, sorting):
 
 
 def draw_pairs(arcs, rng, n, pairs):
-    """Who meets whom, as a walk with this stream has it."""
+    """The pairs that meet in a walk with this stream."""
     s0, s1, s2, s3 = rng[0], rng[1], rng[2], rng[3]
     for k in range(len(pairs)):
         pairs[k, 0], pairs[k, 1], s0, s1, s2, s3 = pair(arcs, n, s0, s1, s2, s3)

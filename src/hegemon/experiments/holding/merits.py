@@ -1,29 +1,30 @@
-"""Where the walkers of an ensemble are worth most: on the ways that led to losses before, in proportion to how much is
-decided there.
+"""Where walkers of an ensemble are most useful: on the ways that led to losses before, in proportion to how much the
+chance of a loss still varies there.
 
 Given the chance h of a loss from every configuration, the best share of a cell is its weight times the standard
-deviation of h after one more stretch of steps (Aristoff and Zuckerman 2020). Nobody knows h. It is estimated from the
+deviation of h after one more stretch of steps (Aristoff and Zuckerman 2020). h is unknown. It is estimated from the
 genealogy of a pilot's walkers: the weight that the descendants of a cell's walkers lost, over the cell's own weight. A
-chain on cells would be less noisy and wrong: what a cell does not tell matters, and a walker's own history keeps it.
+Markov chain on cells would be less noisy but wrong: details that a cell does not distinguish matter, and a walker's own
+history keeps them.
 
-Shares change how much an estimate scatters, never what it is on average.
+Shares change the scatter of an estimate, never its mean.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-ROUNDED = 1e-9  # less than this is rounding
-LARGEST_PART = 0.1  # of all that was lost, that a single loss may count for: a heavy one says little about the next
+ROUNDED = 1e-9  # relative variances below this are rounding errors
+LARGEST_PART = 0.1  # the largest share of one loss in all: a heavy loss says little about the next
 
 
 class Generation(NamedTuple):
-    """The walkers between two looks."""
+    """The walkers between two samples."""
 
     cells: np.ndarray  # at the end
     weights: np.ndarray  # logarithms
-    lost: np.ndarray  # the logarithm of what each lost, -inf for nothing
-    parents: np.ndarray  # of the next generation: whose clone each one is
+    lost: np.ndarray  # the logarithm of the weight that each lost, -inf for none
+    parents: np.ndarray  # for each walker of the next generation, the walker that it was cloned from
 
     @classmethod
     def of(cls, crowd: Any, weights: np.ndarray) -> "Generation":
@@ -45,7 +46,7 @@ def merits(generations: list[Generation], cells: int) -> np.ndarray | None:
     seen = np.zeros(cells, bool)
     for one in generations:
         seen[one.cells] = True
-    places = np.cumsum(seen) - 1  # cells that are there, numbered
+    places = np.cumsum(seen) - 1  # the occupied cells, numbered
     number = int(places[-1]) + 1
     generations = [one._replace(cells=places[one.cells]) for one in generations]
     chance = _chances(generations, weights, losses, number)
@@ -64,20 +65,21 @@ def merits(generations: list[Generation], cells: int) -> np.ndarray | None:
 
 
 def tamed(losses: np.ndarray) -> float:
-    """The most that a single loss may count for: its part of all, none of which counts for more."""
+    """The largest value at which losses are capped, so that no capped loss exceeds LARGEST_PART of their sum."""
     ascending = np.sort(losses)
     largest = float(ascending[-1])
     if len(losses) * LARGEST_PART <= 1:
         return float(ascending[0])
     cut = 0
-    while largest > LARGEST_PART * np.minimum(ascending, largest).sum() * (1 + ROUNDED):  # cut those one by one
+    while largest > LARGEST_PART * np.minimum(ascending, largest).sum() * (1 + ROUNDED):  # cap one more at a time
         cut += 1
         largest = float(LARGEST_PART * ascending[:-cut].sum() / (1 - LARGEST_PART * cut))
     return largest
 
 
 def _chances(generations: Any, weights: Any, losses: Any, cells: int) -> np.ndarray:
-    """Of a loss from every cell, as far as the generations reach: what descendants lost, over the weight."""
+    """The chance of a loss from every cell within these generations: the weight that descendants lost, over the
+    weight."""
     lost, weight = np.zeros(cells), np.zeros(cells)
     later = np.zeros(len(generations[-1].parents))
     for one, mass, loss in zip(reversed(generations), reversed(weights), reversed(losses), strict=True):

@@ -1,11 +1,12 @@
-"""Plain runs: what the process itself says about its holding time, and which configurations are usual.
+"""Plain runs: a lower bound of the holding time, and which configurations are usual.
 
-A plain run needs no cells, no weights and no settling, so it is the judge of all that does. Its holding times give a
-lower bound of their mean whatever their law is: a gambler who stakes the share x of the capital on "the next time is
-longer than m on average" multiplies the capital by 1 + x (T/m - 1), which has a mean of at most 1 if m is at least the
-true mean. So the capital ever reaches 40 with probability at most 1/40 (Ville), and an m against which it does is too
-small. A time that the end of the run censors is taken as long as it was seen, which only loses capital. No such bound
-exists from above: a mode that is entered rarely and left late may make the mean as large as one likes.
+A plain run needs no cells, no weights and no settling, so it is used to check the methods that do. Its holding times
+give a lower bound of their mean whatever their law is: a gambler who stakes the share x of the capital on "the next
+time is longer than m on average" multiplies the capital by 1 + x (T/m - 1), which has a mean of at most 1 if m is at
+least the true mean. So the capital ever reaches 40 with probability at most 1/40 (Ville), and an m against which it
+does is too small. A time that is censored at the end of the run counts with its observed length, which can only reduce
+the capital. No such upper bound exists: a mode that is entered rarely and left late may make the mean as large as one
+likes.
 """
 
 import math
@@ -18,15 +19,15 @@ from hegemon.compute.randomness import stream
 from hegemon.experiments.holding.process import Crowd, no_losses
 
 RUNS = 8
-MOST_RUNS_WITHOUT = 2  # plain runs may miss what is called usual
-SAMPLES = 256, 1024  # configurations of a run, at least and at most
-CELLS = 10**6  # agents in the samples of a run, about
-MOST_TIMES = 4096  # of a run that are kept
+MOST_RUNS_WITHOUT = 2  # a usual value may be missing in this many plain runs
+SAMPLES = 256, 1024  # sampled configurations of a run: least and most
+CELLS = 10**6  # approximate number of agents in the samples of a run
+MOST_TIMES = 4096  # holding times of a run that are kept
 STAKES = 2.0 ** -np.arange(13)
 RISK = 0.025
-CONTRADICTION = 0.001  # probability below which plain runs contradict an interval
-MOST_CODES = 4096  # states that are distinguished one by one
-KNOTS = 4  # of the crowd's mean value
+CONTRADICTION = 0.001  # plain runs contradict an interval below this probability
+MOST_CODES = 4096  # up to this number, states are distinguished one by one
+KNOTS = 4  # parts of the range of the crowd's mean value
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Plain:
     losses: int
     log_low: float  # with 97.5 % confidence, for any law of the holding time
     states: list[int]  # classes of states that nearly all runs have seen late
-    moments: list[int]  # the same of what most agents do
+    moments: list[int]  # the same for moments: the class and mean value of most agents
 
     def record(self) -> dict[str, Any]:
         return asdict(self)

@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 MOST_AGENTS = 100_000
 MOST_STATES = 2**22
-SLICE = 5_000_000  # steps of compiled work between two looks at the clock
+SLICE = 5_000_000  # steps of compiled work between two readings of the clock
 MOST_WALKERS = 200_000
-MEMORY = 5e8  # bytes that the walkers of one ensemble may take: the same whatever the machine, as the numbers are
-LEAST = 50  # walkers in all, for each that a cell has
-LOOK, LOOK_AT = 60, 0.4  # a sample costs as much as LOOK steps, and LOOK_AT more for every agent
-STARTERS = 256  # walkers that an ensemble begins with
-KEPT = 256  # meetings that lost the leader, of one ensemble
+MEMORY = 5e8  # bytes for the walkers of one ensemble: the same on every machine, so that results are the same
+LEAST = 50  # least walkers in all, per walker of a cell
+LOOK, LOOK_AT = 60, 0.4  # the cost of a sample, in steps: LOOK, and LOOK_AT for every agent
+STARTERS = 256  # walkers at the beginning of an ensemble
+KEPT = 256  # losing meetings that are kept of one ensemble
 
 
 class Process:
@@ -83,7 +83,7 @@ class Process:
 
 
 def no_losses(kept: int, rng: np.ndarray, timed: int = 0) -> Losses:
-    """Room for this many meetings, and for the steps of this many losses."""
+    """Empty records with room for this many meetings, and for the times of this many losses."""
     numbers, first, clock = np.zeros((3, 1), np.int64)
     return Losses(
         numbers, np.array([-np.inf, 0.0]), np.zeros((kept, 4), np.int64), first, np.zeros(timed, np.int64), clock, rng
@@ -125,8 +125,8 @@ class Crowd:
         bytes_each = 2 * protocol.n * np.dtype(process.kind).itemsize + 200
         self.most = int(np.clip(MEMORY / bytes_each, 1000, MOST_WALKERS))
         self.heartbeat: Callable[[], None] = lambda: None
-        self.steps = self.work = 0  # steps of all walks so far; with the samples
-        self.merits = np.empty(0)  # of every cell: where losses come from
+        self.steps = self.work = 0  # steps of all walks so far; the same plus the cost of samples
+        self.merits = np.empty(0)  # the merit of every cell
         self._now = self._then = self._room(0)
         self._sort_room(0)
 
@@ -140,8 +140,8 @@ class Crowd:
         self.sorting = Sorting(keys, slots, names, ends, order, real[0], numbers, real[1], parents)
 
     def begin(self, key: np.uint64, look: int, reach: int) -> None:
-        """Walkers `look` steps before their first look: at moments of a plain run, spread over `reach` steps after at
-        least as many; or all at the start, if that is 0."""
+        """Place walkers `look` steps before their first sample: at moments of a plain run, spread over `reach` steps
+        after at least as many; or all at the start, if that is 0."""
         self.model = self.model._replace(look=look)
         self._key, self.time, self.size, self.cells = key, 0, STARTERS, STARTERS
         if len(self._now.weights) < STARTERS:
@@ -178,7 +178,7 @@ class Crowd:
         return self.losses.ends[: min(KEPT, int(self.losses.numbers[0]))]
 
     def iterate(self, each: int, walkers: int, learns: bool = False) -> None:
-        """Steps up to the next sample, and the walkers of the next iteration: their number in each cell, and in all."""
+        """Make the steps up to the next sample, and draw the walkers of the next iteration."""
         if self.size > len(self.sorting.keys):
             self._sort_room(self.size * 5 // 4)
         first = 0
@@ -205,7 +205,7 @@ class Crowd:
 
     @property
     def cost_of_look(self) -> int:
-        """The work of a walker from one look to the next."""
+        """The work of a walker from one sample to the next."""
         return self.model.look + LOOK + int(LOOK_AT * self.process.protocol.n)
 
     @property
@@ -223,7 +223,7 @@ class Crowd:
         return rng
 
     def moved(self, populations: np.ndarray, look: int, key: np.uint64, time: int) -> np.ndarray:
-        """Single walkers make `look` steps, in place: the cell of each."""
+        """Move single walkers by `look` steps, in place; returns the cell of each."""
         size = len(populations)
         if size > len(self.sorting.keys):
             self._sort_room(size * 5 // 4)

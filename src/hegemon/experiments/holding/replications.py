@@ -1,20 +1,20 @@
 """From independent replications to an interval: Stein's two stages on the logarithmic scale, or sound bounds.
 
-Each replication estimates the losses per step without bias. The first eight tell how much they scatter and thereby
+Each replication estimates the losses per step without bias. The first eight show how much they scatter, and so
 how many are needed; the interval keeps the scatter of the first stage and its degrees of freedom, so that looking at
 the data before going on costs no coverage (Stein 1945). The holding time is 1 over the mean rate: the interval is
 inverted, nothing is averaged after inversion.
 
 A replication multiplies the shares that pass from cell to cell, so its logarithm is nearly normal, and its law has a
 long tail of which a few replications see too little. Hence the scatter is also computed as that of a log-normal law,
-with what is uncertain about it (Olsson 2005). And whether they scatter little enough to be trusted is not left to the
-replications alone, whose heaviest may be missing by chance: those that tried the plan before them must agree, too.
+with what is uncertain about it (Olsson 2005). The replications alone do not decide whether they scatter little enough
+to be trusted, since their heaviest may be missing by chance: those that tried the plan before them must agree.
 
 Where replications scatter too much for Student's law, one fact remains: an unbiased estimate that is never negative
 exceeds 40 times its mean with probability at most 1/40 (Markov). If the ensembles had settled, that mean is at most the
 rate of losses, also where ways to a loss are hidden, so 40 over the estimate is an upper bound of the holding time. If
-they had not, the rate is that of a moment and bounds nothing: the leader may be held by a mode that lasts long.
-The lower bound is that of plain runs, which also judge every interval: one that they contradict is no estimate.
+they had not, the rate is temporary and bounds nothing: a mode that lasts long may hold the leader.
+The lower bound is that of plain runs, which also check every interval: one that they contradict is no estimate.
 """
 
 import math
@@ -28,8 +28,8 @@ from hegemon.experiments.holding.plain import Plain
 
 FIRST = 8  # replications of the first stage
 TRUSTED = 0.5  # the largest relative scatter for which Student's interval is used
-GOOD = 0.35  # the largest that is wished for
-MOST_TOGETHER = 16  # replications whose mean is taken for one, where single ones scatter too much
+GOOD = 0.35  # the scatter to aim for
+MOST_TOGETHER = 16  # most replications that are averaged into one, if single ones scatter too much
 MOST_REPLICATIONS = 4096
 MARKOV = 40  # 1 over the risk on one side
 
@@ -42,12 +42,12 @@ class Answer:
     log_steps: float | None
     log_low: float
     log_high: float | None
-    scatter: float  # relative, of one replication or of one group
-    reasons: tuple[str, ...] = ()  # why it is no estimate
+    scatter: float  # relative scatter of one replication or of one group
+    reasons: tuple[str, ...] = ()  # the reasons why it is no estimate
 
 
 class Doubt(NamedTuple):
-    """That ensembles had settled: why; and whether it is serious, so that not even an upper end is known."""
+    """A reason to doubt that ensembles had settled; if it is serious, not even an upper end is known."""
 
     reason: str
     serious: bool
@@ -71,8 +71,8 @@ def student(confidence: float, freedom: int) -> float:
 
 
 def together(rates: Sequence[float], tried: float) -> tuple[np.ndarray, int]:
-    """The replications; or the means of as many groups as the first stage has, where single ones scatter too much. And
-    how many each stands for."""
+    """The replications, or, if single ones scatter too much, the means of FIRST groups; and the number that each value
+    stands for."""
     values = np.asarray(rates, float)
     size = len(values) // FIRST
     scatter = max(relative(values)[1], relative(values[:FIRST])[1], tried)
@@ -116,7 +116,7 @@ def answer(
     reasons = [doubt.reason for doubt in doubts]
     agree = max(scatter, first, tried / math.sqrt(size)) <= TRUSTED and values.min() > -math.inf
     half = width(values, len(values)) if agree else math.inf
-    if half > math.log(MARKOV):  # also where only their logarithms scatter
+    if half > math.log(MARKOV):  # also if only their logarithms scatter
         half = math.log(MARKOV)
         reasons.append("replications scatter too much")
     if hidden:

@@ -1,8 +1,8 @@
 """Before anything is measured, scouts find what is rare and which ways lead to losses.
 
-Two parties of scouts that know nothing of each other go out. Where both found the same ways, little is left to be
-found; where each found others, much is hidden from both: as with animals that are caught, marked and caught again
-(Lincoln and Petersen), what neither found is estimated from what only one did.
+Two independent parties of scouts explore. If both find the same ways, few are hidden; if they find different ways, many
+are hidden from both. As in capture and recapture of animals (Lincoln and Petersen), the part that neither found is
+estimated from the parts that only one found.
 """
 
 import dataclasses
@@ -31,27 +31,27 @@ from hegemon.experiments.holding.replications import FIRST, GOOD, relative, stud
 from hegemon.experiments.holding.settling import PATIENCE, drift, early_drift, harmless
 
 PARTIES = 2
-LOOKS, SHORT = 4, 8  # looks in a unit of parallel time, and steps between two of them at least
+LOOKS, SHORT = 4, 8  # samples in a unit of parallel time; least number of steps between two of them
 SHORTEST = 64  # units of parallel time of the first round
-ROUNDS = 3  # with losses, before walkers are guided
+ROUNDS = 3  # rounds with losses before walkers are guided
 GUIDED_ROUNDS = 4
-SCOUTS, GUIDES = 65_536, 16_384  # walkers at most, before and after that
-SCOUTING, GUIDING = 6 * 10**9, 3 * 10**9  # work of a round at most, before and after that
-REFRESHES = 10  # of the rarities, in one round
-FADING = 0.01  # what was seen in one round counts so much in the next
+SCOUTS, GUIDES = 65_536, 16_384  # most walkers, before and after that
+SCOUTING, GUIDING = 6 * 10**9, 3 * 10**9  # most work of a round, before and after that
+REFRESHES = 10  # updates of the rarities in one round
+FADING = 0.01  # the weight of one round's observations in the next
 STEADY = 1.2  # a round is long enough if it reaches at most this many times the cells of the one before
-FINER = 4  # times as many looks, where no walker finds a loss
-SHARE = 0.5  # of the budget is for the scouts
-PLAIN = 10**6, 10**8  # plain steps, at least and at most
+FINER = 4  # times as many samples, if no walker finds a loss
+SHARE = 0.5  # of the budget for the scouts
+PLAIN = 10**6, 10**8  # least and most plain steps
 TRIALS = 4  # replications that try a plan
-MOST_HIDDEN = 0.1  # of the losses may be by ways that no party found
-EXPEDITIONS = 3  # at most
+MOST_HIDDEN = 0.1  # the largest share of losses by ways that no party found
+EXPEDITIONS = 3  # most expeditions
 ATTEMPTS = 6  # to make ensembles large and long enough
 
 
 class Party(NamedTuple):
-    """What one party of scouts came home with: its plan, and the losses per step along the ways that it found, as a
-    logarithm; nothing lost is minus infinity."""
+    """The result of one party of scouts: its plan, and the logarithm of the losses per step along the ways that it
+    found, which is minus infinity for no losses."""
 
     plan: Plan
     rate: float
@@ -59,15 +59,15 @@ class Party(NamedTuple):
 
 @dataclass(frozen=True)
 class Scouted:
-    """What all came to: the plan, plain runs, an estimate of the share of losses that is hidden, the scatter of the
-    replications that tried the plan, and the rates of those that began at the start."""
+    """The result of all parties: the plan, plain runs, an estimate of the share of losses that is hidden, the scatter
+    of the replications that tried the plan, and the rates of those that began at the start."""
 
     plan: Plan
     plain: Plain
     hidden: float
     scatter: float
     fresh: list[float]
-    slowest: int | None  # looks until all walkers of the trials were usual again
+    slowest: int | None  # samples until all walkers of the trials were usual again
     work: int
 
     def record(self) -> dict[str, Any]:
@@ -79,7 +79,7 @@ class Scouted:
 
 
 def scout(crowd: Crowd, seed: int, party: int, budget: float, tell: Callable[..., Any]) -> Party:
-    """One party: rounds with walkers in all cells alike until losses are found, then rounds that follow these."""
+    """One party: rounds with walkers in all cells equally until losses are found, then rounds guided by these."""
     importance, n = crowd.importance, crowd.process.protocol.n
     clones = 2 ** (party // PARTIES)  # later expeditions are larger
     each, look = importance.each * clones, max(n // LOOKS, min(n, SHORT))
@@ -94,7 +94,7 @@ def scout(crowd: Crowd, seed: int, party: int, budget: float, tell: Callable[...
         crowd.begin(crowd.process.key(seed, PILOT, 1 + party, times), look, SPREAD * length * look)
 
     def afforded(walkers: int, work: int) -> int:
-        """That many walkers, or as many as this work allows in a round."""
+        """That many walkers, or fewer if this work allows no more in a round."""
         return clones * min(walkers, work // (length * crowd.cost_of_look))
 
     def travel(walkers: int, learns: bool) -> float:
@@ -125,7 +125,7 @@ def scout(crowd: Crowd, seed: int, party: int, budget: float, tell: Callable[...
             rounds = 0
         elif lost:
             rounds += 1
-        else:  # no lack of time: too many walkers die out on the way
+        else:  # time is not the limit: too many walkers die out on the way
             look, each = (max(1, look // FINER), each) if look > 1 else (1, 2 * each)
             finer, found = finer + 1, []
             begin(finer)
@@ -137,7 +137,7 @@ def scout(crowd: Crowd, seed: int, party: int, budget: float, tell: Callable[...
         each, afforded(GUIDES, GUIDING), look, length, length, 0, {}, cells, importance.record(crowd.model.cells),
         sparse(np.mean(found, axis=0)) if found else {},
     )  # fmt: skip
-    late = rates[len(rates) // 2 :]  # the first of them still learnt much
+    late = rates[len(rates) // 2 :]  # the first rates are from rounds that were still learning
     return Party(plan, relative(late)[0] if late else -math.inf)
 
 
@@ -219,13 +219,13 @@ def explore(team: Any, seed: int, budget: int, precision: float, tell: Callable[
 
 
 def latest(found: list[Replication]) -> int | None:
-    """Looks until all walkers of these replications were usual again; None if one was not."""
+    """Samples until all walkers of these replications were usual again; None if one was not."""
     looks = [one.slowest for one in found if one.slowest is not None]
     return max(looks) if len(looks) == len(found) else None
 
 
 def _steady(late: list[Replication], fresh: list[Replication], precision: float) -> bool:
-    """Whether losses came at one rate in the burn-in, afterwards, and in ensembles that began at the start."""
+    """Whether the rate of losses was the same in the burn-in, afterwards, and in ensembles that began at the start."""
     rates = [one.rate for one in late]
     drifts = early_drift(rates, [one.early for one in late]), drift(rates, [one.rate for one in fresh])
     return all(harmless(*one, precision, doubt=1) for one in drifts)

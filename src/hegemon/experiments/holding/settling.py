@@ -1,19 +1,19 @@
 """Whether ensembles had settled, measured by what settles slowest.
 
-What an ensemble estimates is 1 over the mean holding time only if its losses come at the rate of the long run. That
-fails where the process has a mode that lasts longer than the ensemble: the losses inside are missing, and so are the
-leaders that it keeps safe. Three things are measured, and all must hold.
+An ensemble estimates 1 over the mean holding time only if its losses occur at the long-run rate. That fails if the
+process has a mode that lasts longer than the ensemble: losses in this mode are missing, and so are the leaders that it
+keeps safe. Three conditions are measured, and all must hold.
 
-- *Every configuration that an ensemble reached, however rare, is left again.* All its last walkers, and the start, are
-  followed by plain steps without weights until they are usual: every agent is in a state, and most agents in a class,
-  that nearly all plain runs show late (`plain`). One that loses its leader begins again at the start. The slowest must
-  be back within twice the burn-in.
+- *Every configuration that an ensemble reached, however rare, is left again.* All its last walkers, and the start, make
+  plain steps without weights until they are usual: every agent is in a state, and most agents in a class, that nearly
+  all plain runs show late (`plain`). A walker that loses its leader begins again at the start. The slowest must be
+  usual within twice the burn-in.
 - *The start is forgotten.* Ensembles that begin at the start itself lose leaders at the same rate, after the burn-in,
   as ensembles that begin late in a long plain run.
 - *The rate is steady*: the same in the burn-in's second half as afterwards.
 
-A mode that neither states nor classes of agents show, which plain runs do not enter and which keeps leaders longer or
-shorter than usual, is not noticed.
+A mode is not detected if it shows in neither states nor classes of agents, plain runs do not enter it, and it keeps
+leaders longer or shorter than usual.
 """
 
 import math
@@ -26,20 +26,19 @@ from hegemon.experiments.holding.plain import coarse_moments, kinds_of_states
 from hegemon.experiments.holding.process import Crowd
 from hegemon.experiments.holding.replications import Doubt, relative
 
-PATIENCE = 2  # times the burn-in, within which every walker of a trial must be usual again
-LONGEST = 4  # the same of all replications: the slowest of more walkers is slower
-HOPELESS = 16  # the same of a trial, if ensembles are to be made longer: for longer ones nothing is waited
+PATIENCE = 2  # burn-ins within which every walker of a trial must be usual again
+LONGEST = 4  # the same for all replications: the slowest of more walkers is slower
+HOPELESS = 16  # the same for a trial, up to which ensembles are made longer; slower walkers are not awaited
 FEW = 64  # walkers that are followed beyond half of the burn-in
-STRIDE = 16  # looks that are one, beyond PATIENCE
-MOST_DOUBT = 0.5  # a larger difference (of logarithms) is never put down to chance in an estimate
-DOUBT = 3  # standard errors that may be chance
+STRIDE = 16  # samples between two checks beyond PATIENCE
+MOST_DOUBT = 0.5  # a larger difference (of logarithms) is never attributed to chance in an estimate
+DOUBT = 3  # differences up to this many standard errors may be chance
 
 
 def slowest_return(
     crowd: Crowd, populations: np.ndarray, usual: dict[str, Any], burn: int, key: np.uint64, patience: int = HOPELESS
 ) -> int | None:
-    """Looks until the last of these walkers has been usual; None if one does not within this many
-    burn-ins."""
+    """Samples until the last of these walkers has been usual; None if one is not within `patience` burn-ins."""
     states, moments = np.array(usual["states"], np.int64), np.array(usual["moments"], np.int64)
     kinds = kinds_of_states(crowd)
     known = np.zeros(int(kinds.max()) + 1, bool)
@@ -55,7 +54,7 @@ def slowest_return(
         populations = populations[away]
         if not len(populations):
             return looks
-        if 2 * looks >= burn:  # few of those that are so slow are enough
+        if 2 * looks >= burn:  # FEW of the slow walkers suffice
             populations = populations[:: -(-len(populations) // FEW)]
         stride = STRIDE if looks >= PATIENCE * burn else 1
         looks += stride
@@ -63,7 +62,7 @@ def slowest_return(
 
 
 def drift(rates: Sequence[float], others: Sequence[float]) -> tuple[float, float]:
-    """By how much two groups of logarithmic rates differ on average, and the standard error of that."""
+    """The mean difference between two groups of logarithmic rates, and its standard error."""
     (mean, scatter), (other, beside) = relative(rates), relative(others)
     if -math.inf in (mean, other):
         return math.inf, 0.0
@@ -71,7 +70,7 @@ def drift(rates: Sequence[float], others: Sequence[float]) -> tuple[float, float
 
 
 def early_drift(rates: Sequence[float], early: Sequence[float]) -> tuple[float, float]:
-    """The same of the rates of one group at two times."""
+    """The same for the rates of one group at two times."""
     mean, before = relative(rates)[0], relative(early)[0]
     if -math.inf in (mean, before):
         return math.inf, 0.0

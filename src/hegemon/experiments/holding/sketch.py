@@ -5,8 +5,8 @@ Every state belongs to a *class* (its variant and its small fields) and has a va
 *moment*. Beside it stand the *traits*: of every class, how many agents it has (a power of two), the values of its
 lowest agent, of the second, fourth, eighth … lowest, and of its highest.
 
-The cell of a configuration is its moment and its rarest trait at that moment. So an odd agent, a small group that has
-fallen behind, or a class that should be empty by now each have cells of their own, at every stage of their way.
+The cell of a configuration is its moment and its rarest trait at that moment. So an odd agent, a small group that
+lags behind, or a class that should be empty by now each have cells of their own, at every stage.
 """
 
 import math
@@ -20,26 +20,26 @@ if TYPE_CHECKING:
 
 
 SMALL = 4  # a field with at most this many values is small
-KNOTS = 32  # of the clock
-VALUES = 1024  # of a trait, at most
-COUNTS = 18  # powers of two, none included
+KNOTS = 32  # parts of the clock
+VALUES = 1024  # most values of a trait
+COUNTS = 18  # powers of two, and one for zero agents
 MOST_CLASSES = 24
 LARGEST = 4_000_000  # entries of the table of rarities
-UNSEEN = np.float32(1e9)  # rarer than anything
+UNSEEN = np.float32(1e9)  # rarer than any trait
 NOTHING = -1e30  # the logarithm of no weight
-NEGLIGIBLE = 37.0  # a weight that is e^-37 of another adds nothing to it
+NEGLIGIBLE = 37.0  # adding e^-37 of a weight to it changes nothing
 
 
 class Sketch(NamedTuple):
-    """What the compiled cell reads, and scratch."""
+    """The tables that the compiled cell reads, and scratch memory."""
 
-    places: np.ndarray  # of every state, in the table of numbers: its class and its value there
-    orders: np.ndarray  # 1, 2, 4, …: which of the lowest agents of a class are looked at
+    places: np.ndarray  # for every state, the index of its class and value in `numbers`
+    orders: np.ndarray  # 1, 2, 4, …: the ranks of the lowest agents whose values are traits
     rarity: np.ndarray  # [moment, trait]
-    seen: np.ndarray  # the logarithm of the weight that each was seen with, for the next rarity
-    numbers: np.ndarray  # [class, value]: how many agents; scratch
-    halves: np.ndarray  # the same of every other agent, without rows: two counters wait for each other less than one
-    sizes: np.ndarray  # of every class: scratch
+    seen: np.ndarray  # the logarithm of the observed weight of each, for the next rarity
+    numbers: np.ndarray  # [class, value]: numbers of agents; scratch
+    halves: np.ndarray  # the same for every second agent, flat: with two counters additions wait less for each other
+    sizes: np.ndarray  # agents of every class; scratch
 
 
 def added(first, second):
@@ -49,7 +49,7 @@ def added(first, second):
 
 
 def note(sketch, moment, trait, rarest, weight, learns):
-    """One trait: whether it is the rarest so far, and what was seen."""
+    """Process one trait: add its weight to `seen`, and return the rarer of it and the rarest so far."""
     if learns:
         sketch.seen[moment, trait] = added(sketch.seen[moment, trait], weight)
     return trait if rarest < 0 or sketch.rarity[moment, trait] > sketch.rarity[moment, rarest] else rarest
@@ -126,7 +126,7 @@ def classes_of(space: "StateSpace", most: int = MOST_CLASSES) -> tuple[np.ndarra
 
 
 def blank(process: "Process") -> Sketch:
-    """A sketch of the process's states that has seen nothing."""
+    """A sketch of the process's states without any observation."""
     space, n = process.space, process.protocol.n
     classes, values = classes_of(space)
     widest = max(high - low + 1 for low, high in space.bounds.values())
@@ -144,5 +144,5 @@ def blank(process: "Process") -> Sketch:
 
 
 def rarity_of(seen: np.ndarray) -> np.ndarray:
-    """Minus the logarithm of the weight that each trait was seen with."""
+    """Minus the logarithm of the observed weight of each trait."""
     return np.where(seen > NOTHING, seen.max() - seen, UNSEEN).astype(np.float32)

@@ -1,4 +1,4 @@
-"""Who walks: threads of this process, or workers of the experiments' executors elsewhere; the numbers are the same."""
+"""Where walkers run: threads of this process, or workers of the experiments' executors; the results are the same."""
 
 import os
 import threading
@@ -21,11 +21,11 @@ from hegemon.models.configuration import Configuration
 from hegemon.models.protocol import Protocol
 from hegemon.protocols.loading import find_protocol, name_of, name_protocol
 
-MOST_DEATHS = 3  # of workers, before the work is given up
+MOST_DEATHS = 3  # deaths of workers before the work is given up
 
 
 class Question(NamedTuple):
-    """What a worker must know; its name tells it apart, so that a worker prepares once for all its tasks."""
+    """What a worker must know; its `id` is unique, so that a worker prepares once for all its tasks."""
 
     id: str
     protocol: str
@@ -37,11 +37,11 @@ class Question(NamedTuple):
     code: tuple[str, str]
 
 
-_prepared: dict[str, "Team"] = {}  # on a worker, for the question of late
+_prepared: dict[str, "Team"] = {}  # on a worker: the team of the latest question
 
 
 class Team:
-    """One crowd for each thread: kernels hold no lock, and the table of pairs is shared."""
+    """One crowd for each thread: kernels release the GIL, and the table of pairs is shared."""
 
     def __init__(self, process: Process, importance: Any, workers: int | None = None):
         self._process, self.importance = process, importance
@@ -60,7 +60,7 @@ class Team:
         return sum(crowd.work for crowd in self._crowds)
 
     def crowd(self, plan: Plan | None = None) -> Crowd:
-        """The crowd of this thread, which knows what the pilot has learnt."""
+        """The crowd of this thread, with what the pilot has learnt if `plan` is given."""
         if not hasattr(self._local, "crowd"):
             with self._lock:
                 self._local.crowd = Crowd(self._process, self.importance)
@@ -80,7 +80,7 @@ class Team:
             raise KeyboardInterrupt
 
     def scout(self, seed: int, parties: Iterable[int], budget: float, tell: Callable[..., Any]) -> Iterator[Party]:
-        """What each party found, in their order."""
+        """The results of the parties, in their order."""
         return self._map(lambda party: scout(self.crowd(), seed, party, budget, tell), parties)
 
     def replicate(self, plan: Plan, seed: int, branch: int, numbers: Iterable[int]) -> Iterator[Replication]:
@@ -100,11 +100,11 @@ class Team:
             pool.shutdown(wait=True, cancel_futures=True)
 
     def close(self, finished: bool) -> None:
-        """Nothing to do: threads end with their work."""
+        """Does nothing: threads end with their work."""
 
 
 class Cluster(Team):
-    """The same through an executor. What parties and replications need travels as plain values."""
+    """The same through an executor. Inputs of parties and replications are sent as plain values."""
 
     def __init__(self, process: Process, importance: Any, cluster: str, workers: int | None = None):
         super().__init__(process, importance, 1)
@@ -138,7 +138,7 @@ class Cluster(Team):
         return self._gather([("replicate", plan, seed, branch, number) for number in numbers])
 
     def _gather(self, tasks: list[tuple[Any, ...]]) -> Iterator[Any]:
-        """Results in the order of tasks; what went with a worker that died is done again by another."""
+        """Results in the order of tasks; tasks of a worker that died are repeated by another."""
         deaths = 0
         futures = [self._executor.submit(work, self._question, *task) for task in tasks]
         for place in range(len(tasks)):
@@ -168,7 +168,7 @@ class Cluster(Team):
 
 
 def work(question: Question, kind: str, *given: Any) -> tuple[Any, ...]:
-    """On a worker: a party of scouts or a replication, with the steps and the work that it took."""
+    """Runs on a worker: a party of scouts or a replication, with the steps and the work that it took."""
     team = _team_of(question)
     crowd = team.crowd()
     steps, worked = crowd.steps, crowd.work
@@ -184,7 +184,7 @@ def work(question: Question, kind: str, *given: Any) -> tuple[Any, ...]:
 
 def _team_of(question: Question) -> Team:
     if question.id not in _prepared:
-        kind = find_protocol(name_protocol(question.protocol))  # which the driver was given
+        kind = find_protocol(name_protocol(question.protocol))  # the name that the user gave to the driver
         given = {key: value for key, value in question.parameters.items() if value is not None}
         protocol = kind(n=question.n, **given)
         if _code_of(protocol) != question.code:

@@ -1,4 +1,4 @@
-"""How the leader is lost: the ways seen with their shares, and one path to a loss, step by step, to be run again."""
+"""How the leader is lost: the observed ways with their shares, and one path to a loss that can be run again."""
 
 import math
 from collections import defaultdict
@@ -15,11 +15,11 @@ from hegemon.runs.stories import Interaction, Trace
 if TYPE_CHECKING:
     from hegemon.models.state import StateSpace
 
-MOST_STEPS = 50_000  # of a path that is written down: a longer one begins later
+MOST_STEPS = 50_000  # steps of a written path: of a longer path the last part is kept
 
 
 def ways(space: "StateSpace", found: Sequence[Replication]) -> list[dict[str, Any]]:
-    """Meetings that lost the leader, alike ones together, with their shares of all losses; the commonest first."""
+    """Meetings that lost the leader, similar ones grouped, with their shares of all losses; the most common first."""
     classes, _ = classes_of(space, space.size)
     top = max((one.rate for one in found), default=-math.inf)
     groups: dict[Any, list[Any]] = defaultdict(list)
@@ -37,7 +37,7 @@ def ways(space: "StateSpace", found: Sequence[Replication]) -> list[dict[str, An
 
 
 def _range(space: "StateSpace", codes: Any) -> dict[str, Any]:
-    """The fields of states that are alike: a value, or the range of those that differ."""
+    """The fields of similar states: a common value, or the range of values."""
     states = [space.mapping_of(code) for code in sorted(set(codes))]
     seen = {name: sorted({state[name] for state in states}) for name in states[0]}
     return {name: values[0] if len(values) == 1 else f"{values[0]}..{values[-1]}" for name, values in seen.items()}
@@ -59,7 +59,7 @@ def typical_path(crowd: Crowd, plan: Plan, seed: int, found: Sequence[Replicatio
 
 
 class Family:
-    """Whose clone every walker is, iteration after iteration, until the first loss that counts."""
+    """The parents of all walkers, per iteration, until the first loss that counts."""
 
     def __init__(self, burn: int):
         self.burn = burn
@@ -74,7 +74,7 @@ class Family:
             self.lost = int(crowd.losses.first[0])
 
     def line(self) -> list[int]:
-        """The walker of every iteration that the lost one descends from, the lost one last."""
+        """The ancestor of the lost walker in every iteration, ending with the lost walker itself."""
         assert self.lost is not None
         walkers = [self.lost]
         for parents in reversed(self.parents[:-1]):

@@ -1,9 +1,9 @@
-"""The folder of a study: what was asked, every record of what was measured, who measured it, and the table.
+"""The folder of a study: its definition, the records of all measurements, their provenance, and the table.
 
-    study.json          the study, digests of the Python files it names with the keys of their cases, and the folder's
-                        own name, by which a worker knows that it sees this very folder
-    records/*.jsonl     what was measured: one append-only file per process (see `records`)
-    drivers/*.json      provenance: command, versions, machine, times, and how far that driver is
+study.json          the study, digests of the Python files it names with the keys of their cases, and the folder's
+own name, by which a worker verifies that it sees this folder
+    records/*.jsonl     the measurements: one append-only file per process (see `record_files`)
+    drivers/*.json      provenance: command, versions, machine, times, and that driver's progress
     table.parquet       all trials as one table, made from the records alone
 
 Two drivers may work on one folder: they read each other's records, and what both measured counts once.
@@ -29,7 +29,7 @@ STALE_SECONDS = 600  # an unfinished file this old belongs to no running process
 
 
 class Damaged(InvalidInput):
-    """The file that says what was asked is not what somebody wrote."""
+    """The file study.json, which defines the study, is damaged."""
 
 
 class Folder:
@@ -41,13 +41,13 @@ class Folder:
             dict
         )  # case → {(file, offset): (first, count, length)}
         self.done: dict[str, Ranges] = defaultdict(Ranges)
-        self.moments: dict[str, Moments] = defaultdict(Moments)  # of every trial once
+        self.moments: dict[str, Moments] = defaultdict(Moments)  # each trial counts once
         self.errors: dict[str, str] = {}
-        self.spent: dict[str, tuple[float, int]] = {}  # case → seconds, and the trials that they went into
-        self.damaged = 0  # lines that are not what somebody wrote
-        self._read: dict[str, int] = {}  # file → how far it is read
+        self.spent: dict[str, tuple[float, int]] = {}  # case → seconds, and the number of trials in them
+        self.damaged = 0  # number of damaged lines
+        self._read: dict[str, int] = {}  # file → offset up to which it was read
 
-    # -- what was asked -----------------------------------------------------------------------------------
+    # -- the definition -----------------------------------------------------------------------------------
 
     @property
     def exists(self) -> bool:
@@ -61,18 +61,18 @@ class Folder:
         return self._content()[1]["folder"]
 
     def keys(self) -> dict[str, str]:
-        """The keys of cases of users' own files by their labels, as the last driver knew them."""
+        """The keys of cases from users' own files by label, as the last driver wrote them."""
         return self._content()[1]["keys"]
 
     def protocol_files(self) -> list[dict[str, Any]]:
-        """The Python files that the study names: their digests then, and whether the file there now is the same."""
+        """The Python files that the study names, with their stored digests and whether each file is still the same."""
         return [
             {"file": file, "sha256": digest, "same": os.path.isfile(file) and digest_of(file) == digest}
             for file, digest in self._content()[1]["files"].items()
         ]
 
     def _content(self) -> tuple[Study, dict[str, Any]]:
-        """The study, and all that the file says."""
+        """The study, and the whole content of study.json."""
         path = self.root / "study.json"
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
@@ -121,16 +121,16 @@ class Folder:
         write_text(self.root / "study.json", json.dumps(content, indent=1, allow_nan=False) + "\n")
 
     def _set_aside(self) -> None:
-        """A damaged file is kept: the records say what they belong to, and whoever asks says what is asked."""
+        """Rename a damaged study.json: records name their cases, and the caller defines the study anew."""
         path = self.root / "study.json"
         if not any(self.records.glob("*.jsonl")):
             raise InvalidInput(f"{path} is no file of a study; give another --out")
         path.replace(path.with_name(f"study.json.damaged-{secrets.token_hex(4)}"))
 
-    # -- what was measured --------------------------------------------------------------------------------
+    # -- measurements -------------------------------------------------------------------------------------
 
     def refresh(self) -> None:
-        """Read what was written since the last look, by whomever."""
+        """Read what any process has written since the last refresh."""
         for path in sorted(self.records.glob("*.jsonl")):
             begin = self._read.get(path.name, 0)
             for offset, length, record in read_records(path, begin):
@@ -147,24 +147,24 @@ class Folder:
                         self.spent[record["case"]] = seconds + record["seconds"], trials + record["count"]
 
     def note(self, case: str, first: int, count: int, place: tuple[str, int, int], moments: Moments) -> None:
-        """A record is at this place."""
+        """Note a record and its place."""
         name, offset, length = place
         self.entries[case][name, offset] = (first, count, length)
-        if not self.done[case].meets(first, first + count):  # what two drivers measured is reported once
+        if not self.done[case].meets(first, first + count):  # trials that two drivers measured count once
             self.moments[case].add(moments)
         self.done[case].add(first, first + count)
 
     def seconds_per_trial(self, case: str) -> float | None:
-        """What a trial took, as far as records say."""
+        """The mean seconds of a trial, according to the records."""
         seconds, trials = self.spent.get(case, (0.0, 0))
         return seconds / trials if trials else None
 
     def elsewhere(self, keys: set[str]) -> int:
-        """Trials that stand here and belong to none of these cases: of other code, say, or of sizes now left out."""
+        """The number of stored trials of other cases: of other code, for example, or of sizes left out now."""
         return sum(end - begin for key, found in self.done.items() if key not in keys for begin, end in found)
 
     def read_again(self) -> None:
-        """Forget what was heard and believe only what stands on the disk."""
+        """Discard what is held in memory and read the files again."""
         self.entries.clear()
         self.done.clear()
         self.moments.clear()
@@ -175,7 +175,7 @@ class Folder:
         self.refresh()
 
     def clean(self) -> None:
-        """Remove what a kill left behind."""
+        """Remove unfinished files of killed processes."""
         for path in self.root.glob(f".*{MARK}*"):
             try:
                 if time.time() - path.stat().st_mtime > STALE_SECONDS:

@@ -1,4 +1,4 @@
-"""Measurements remembered under a key: rows of any form, in the same append-only records as the trials of studies."""
+"""Measurements stored under a key: rows of any form, in the same append-only records as the trials of studies."""
 
 import json
 from pathlib import Path
@@ -9,7 +9,7 @@ from hegemon.experiments.store.record_files import RecordFile, column, encode_re
 
 
 class Memory:
-    """What was measured in a folder of records, by whomever; what this process measures goes into its own file."""
+    """Measurements in a folder of records, by any process; those of this process go into its own file."""
 
     def __init__(self, folder: Path):
         self.folder = folder
@@ -19,7 +19,7 @@ class Memory:
         self.rows = 0
 
     def refresh(self) -> None:
-        """Read what was written since the last look."""
+        """Read what was written since the last refresh."""
         for path in sorted(self.folder.glob("*.jsonl")):
             for offset, length, record in read_records(path, self._read.get(path.name, 0)):
                 self._read[path.name] = offset + length
@@ -38,7 +38,7 @@ class Memory:
         return [json.loads(text) for text in column(record, "row", 0, record["count"])]
 
     def save(self, key: str, rows: list[dict[str, Any]]) -> None:
-        """Remember; a full disk loses what would save time after an interruption, and nothing else."""
+        """Store the rows. Errors of a full disk are ignored: the rows only save time after an interruption."""
         columns = {"row": [json.dumps(row, allow_nan=False) for row in rows]}
         try:
             self.folder.mkdir(parents=True, exist_ok=True)

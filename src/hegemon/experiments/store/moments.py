@@ -1,4 +1,4 @@
-"""What the trials of a case say so far, in four numbers: shown while a study runs."""
+"""A summary of the trials of a case so far, in four numbers, shown while a study runs."""
 
 import math
 from dataclasses import dataclass
@@ -25,10 +25,10 @@ class Moments:
         self.cut_off += other.cut_off
 
     def interval(self) -> tuple[float, float, float] | None:
-        """The mean and its interval for that many trials; None while it is unknown."""
+        """The mean and its interval; None while it is unknown."""
         if self.count < 2 or self.cut_off:
             return None
-        scatter = (self.squares * self.count - self.total**2) / (self.count * (self.count - 1))  # whole until divided
+        scatter = (self.squares * self.count - self.total**2) / (self.count * (self.count - 1))  # integers: exact
         mean = self.total / self.count
         return mean, *interval_of_moments(self.count, mean, math.sqrt(scatter))
 

@@ -1,4 +1,4 @@
-"""Who measures: one file per driver with its command, versions and machine, and how far it is."""
+"""Provenance: one file per driver with its command, versions, machine and progress."""
 
 import json
 import math
@@ -18,7 +18,7 @@ from hegemon.files import write_text
 
 SCHEMA = 1
 BEAT_SECONDS = 3.0
-ALIVE_SECONDS = 30.0  # a driver that has written nothing for so long is taken for dead
+ALIVE_SECONDS = 30.0  # a driver that has written nothing for so long is considered dead
 LIBRARIES = ("hegemon", "numpy", "numba", "scipy", "pandas", "pyarrow", "distributed", "submitit")
 
 
@@ -42,11 +42,11 @@ class Provenance:
         }
 
     def works_in(self, pool: str) -> None:
-        """Said with the next beat."""
+        """Set the pool that the next beat writes."""
         self._content["pool"], self._last = pool, -math.inf
 
     def beat(self, ended: str | None = None, **progress: Any) -> None:
-        """Say how far the work is; `ended` says how it ended. A disk that is full now is met by the records."""
+        """Write the progress; `ended` is how the work ended. A full disk is ignored here, and reported for records."""
         if ended is None and time.monotonic() - self._last < BEAT_SECONDS:
             return
         self._last = time.monotonic()
@@ -58,7 +58,7 @@ class Provenance:
 
 
 def drivers(folder: Path) -> list[dict[str, Any]]:
-    """What every driver of a study said last, with `alive`: whether it seems to work at this moment."""
+    """The last state of every driver of a study, with `alive`: whether it seems to be running now."""
     found = []
     for path in sorted(folder.glob("*.json")):
         try:
@@ -66,13 +66,13 @@ def drivers(folder: Path) -> list[dict[str, Any]]:
             fresh = time.time() - path.stat().st_mtime < ALIVE_SECONDS
             content["alive"] = content["ended"] is None and fresh and _may_run(content)
         except (OSError, ValueError, KeyError, TypeError):
-            continue  # a file that is cut short
+            continue  # a truncated file
         found.append(content)
     return sorted(found, key=lambda content: str(content.get("started")))
 
 
 def _may_run(content: dict[str, Any]) -> bool:
-    """False if the driver was of this machine and its process is gone."""
+    """False if the driver ran on this machine and its process has ended."""
     if content["machine"]["host"] != socket.gethostname():
         return True
     try:

@@ -1,10 +1,10 @@
-"""Append-only files of records, one JSON text per line, each with the digest of what it says.
+"""Append-only files of records, one JSON text per line, each with the digest of its content.
 
     {"digest":"…","record":{"schema":1,"case":"…","first":0,"count":500,"columns":{…},"seconds":1.2}}
 
 A record holds trials `first` … `first + count - 1` of one case, column by column; a column that is not a list has
-that value in every trial. A line that a kill, a full disk or a hand has changed does not match its digest and is
-as if it had never been written. Every process writes a file of its own, so no process waits for another.
+that value in every trial. A line damaged by a kill, a full disk or an editor does not match its digest and is
+ignored. Every process writes a file of its own, so no process waits for another.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ from hegemon.errors import Unfinished
 
 SCHEMA = 1
 SYNC_SECONDS = 0.1
-MOST_TRIALS = 5_000  # of one record: a value that stands for all of them must not fill the memory
+MOST_TRIALS = 5_000  # of one record: one value may stand for all of them, and expanding it must not fill the memory
 LINE = re.compile(rb'\{"digest":"([0-9a-f]{32})","record":(.*)\}', re.DOTALL)
 COLUMN_TYPES = (list, int, float, str, bool, type(None))
 
@@ -36,7 +36,7 @@ def encode_record(record: dict[str, Any]) -> bytes:
 
 
 def decode_record(line: bytes) -> dict[str, Any] | None:
-    """The record of a line, or None for a line that is not what somebody wrote."""
+    """The record of a line, or None for a damaged line."""
     found = LINE.fullmatch(line.rstrip(b"\n"))
     if found is None or _digest(found[2]) != found[1]:
         return None
@@ -68,14 +68,14 @@ def _digest(body: bytes) -> bytes:
 
 
 class Columns:
-    """The trials of a record, column by column, as parts of it come in."""
+    """Collects the trials of a record, column by column, part by part."""
 
     def __init__(self) -> None:
         self.count = 0
         self._values: dict[str, list[Any]] = {}
 
     def add(self, part: dict[str, list[Any]], count: int) -> None:
-        """Trials that have these columns; a column that only some trials have is nothing in the others."""
+        """Add trials with these columns; a column that only some trials have is None in the others."""
         for name in [name for name in part if name not in self._values]:
             self._values[name] = [None] * self.count
         for name, values in self._values.items():
@@ -83,13 +83,13 @@ class Columns:
         self.count += count
 
     def content(self) -> dict[str, Any]:
-        """What a record says of them: what is the same in every trial is said once."""
+        """The content of the record: a value that is the same in every trial is written once."""
         return {name: values[0] if _is_same(values) else values for name, values in self._values.items()}
 
 
 def _is_same(values: list[Any]) -> bool:
     first = values[0]
-    return values.count(first) == len(values) and len(set(map(type, values))) == 1  # 1 == True
+    return values.count(first) == len(values) and len(set(map(type, values))) == 1  # types too, since 1 == True
 
 
 def to_columns(rows: list[dict[str, Any]]) -> dict[str, Any]:
@@ -107,7 +107,7 @@ def column(record: dict[str, Any], name: str, begin: int, end: int) -> list[Any]
 
 
 class RecordFile:
-    """One process's own file in a folder of records; it appears with the first record. Its threads share it."""
+    """One process's own file in a folder of records; it appears with the first record. All threads share it."""
 
     def __init__(self, folder: Path):
         self.folder = folder
@@ -126,7 +126,7 @@ class RecordFile:
     def _append(self, line: bytes) -> tuple[str, int, int]:
         try:
             name, handle, offset = self._open or self._start()
-            self._open = None  # after a failure the next record goes into another file
+            self._open = None  # if this fails, the next record goes into another file
             written = 0
             while written < len(line):
                 written += os.write(handle, line[written:])
@@ -156,7 +156,7 @@ class RecordFile:
 
 
 def read_records(path: Path, begin: int = 0) -> Iterator[tuple[int, int, dict[str, Any] | None]]:
-    """Offset, length and record of every whole line from `begin` on; a line still being written is not one yet."""
+    """Offset, length and record of every complete line from `begin` on; a line still being written is left out."""
     if not path.exists():
         return
     with open(path, "rb") as file:
@@ -170,7 +170,7 @@ def read_records(path: Path, begin: int = 0) -> Iterator[tuple[int, int, dict[st
 
 
 def read_record(path: Path, offset: int, length: int) -> dict[str, Any] | None:
-    """The record at a place, checked again."""
+    """The record at a place, with its digest checked again."""
     try:
         with open(path, "rb") as file:
             file.seek(offset)

@@ -1,6 +1,6 @@
 """The table of a study as Parquet: one row per trial, in the order of the cases and of their trials.
 
-It is made from the records alone, with nothing in it that depends on who measured what, when, or in which pieces:
+It is made from the records alone, and does not depend on which process measured what, when, or in which pieces:
 the same study gives the same bytes. Records are read one at a time, so a million trials need little memory.
 """
 
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
 
 SCHEMA = 1
-ROWS = 65_536  # of a row group
-VALUE_BYTES = 16  # of a value that is read: in Arrow's memory, and in the dataframe's
+ROWS = 65_536  # rows of a row group
+VALUE_BYTES = 16  # memory of a value that is read: in Arrow and in the dataframe together
 FIRST, LAST = ("steps", "rounds", "parallel_time", "reached", "leaders"), ("engine",)
-KINDS = ("null", "bool", "whole", "int64", "decimal", "double", "string")  # a column gets the widest of its values'
+KINDS = ("null", "bool", "whole", "int64", "decimal", "double", "string")  # a column gets the widest kind of its values
 AS_THEY_ARE = {"string": {str, type(None)}, "double": {float, type(None)}, "int64": {int, type(None)}}
 
 
 class Unreadable(InvalidInput):
-    """A record is not where it was heard to be."""
+    """A record is not at the place that was reported."""
 
 
 def rows_of(folder: Folder, key: str, limit: int, start: int = 0) -> Iterator[tuple[int, int, int, dict[str, Any]]]:
-    """The trials of a case in order, each once: record after record, with the part of it that counts.
+    """The trials of a case in order, each once: all records, each with the part of it that counts.
 
     Yields the first trial's number, and where the part begins and ends within the record. Where two processes
     measured the same trial, the first record in the order of trials and files counts.
@@ -51,7 +51,7 @@ def rows_of(folder: Folder, key: str, limit: int, start: int = 0) -> Iterator[tu
 
 
 def compact(folder: Folder, cases: list[tuple[dict[str, Any], str, int]], study: dict[str, Any]) -> int:
-    """Publish the table of these cases: what each row of a case says, its key, and how many of its trials count."""
+    """Publish the table of these cases: the fixed columns of a case, its key, and how many of its trials count."""
     import pyarrow
     import pyarrow.parquet as parquet
 
@@ -66,7 +66,7 @@ def compact(folder: Folder, cases: list[tuple[dict[str, Any], str, int]], study:
     schema = pyarrow.schema([(name, types[kind]) for name, kind in kinds.items()], metadata=about)
     total = 0
 
-    def write(path: Path) -> None:  # whole: Arrow would take a name with a colon for an address
+    def write(path: Path) -> None:  # an absolute path: Arrow would read a name with a colon as an address
         nonlocal total
         waiting = _Waiting(schema, kinds, ["trial", *measured])
         options = {"compression": "zstd", "compression_level": 3, "version": "2.6", "data_page_version": "1.0"}
@@ -88,16 +88,16 @@ def compact(folder: Folder, cases: list[tuple[dict[str, Any], str, int]], study:
 
 
 class _Waiting:
-    """Rows that are not written yet: lists of what was measured, and what whole runs of rows have in common."""
+    """Rows that are not written yet: lists of measured values, and the values that runs of rows share."""
 
     def __init__(self, schema: Any, kinds: dict[str, str], measured: Iterable[str]):
         self._schema, self._kinds = schema, kinds
         self._values: dict[str, list[Any]] = {name: [] for name in measured}
-        self._runs: list[tuple[dict[str, Any], int]] = []  # with the number of their rows
+        self._runs: list[tuple[dict[str, Any], int]] = []  # shared values, number of rows
         self.size = 0
 
     def add(self, same: dict[str, Any], values: Mapping[str, Sequence[Any]], size: int) -> None:
-        """Rows that have the values `same` in common."""
+        """Add rows that share the values `same`."""
         if self._runs and self._runs[-1][0] is same:
             self._runs[-1] = same, self._runs[-1][1] + size
         else:
@@ -133,7 +133,7 @@ class _Waiting:
 
 
 def read_table(folder: Folder, columns: list[str] | None = None) -> "pandas.DataFrame":
-    """The table as a dataframe. A few bytes can say that a value stands in a billion rows: sizes are summed first."""
+    """The table as a dataframe. A few bytes can encode a value for a billion rows, so sizes are summed first."""
     import pandas
     from pyarrow.parquet import read_metadata
     from pyarrow.parquet import read_table as read_parquet
@@ -148,7 +148,7 @@ def read_table(folder: Folder, columns: list[str] | None = None) -> "pandas.Data
     frame = found.to_pandas()
     for name, read in zip(found.column_names, found.columns, strict=True):
         if str(read.type) == "int64" and read.null_count and frame[name].abs().max() >= 2**53:
-            frame[name] = pandas.array(read.to_pylist(), "Int64")  # beside what is missing, NumPy would round them
+            frame[name] = pandas.array(read.to_pylist(), "Int64")  # with missing values NumPy would round them
     return frame
 
 
@@ -159,7 +159,7 @@ def _measured(record: dict[str, Any], name: str, begin: int, end: int, says: dic
 
 
 def _columns(folder: Folder, cases: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The names and kinds of what is given and of what was measured, from the trials that count and no others."""
+    """The names and kinds of given and measured columns, from the trials that count only."""
     given: dict[str, str] = {}
     measured: dict[str, str] = {}
     for says, key, limit in cases:
@@ -189,7 +189,7 @@ def _kind(values: Any, begin: int, end: int) -> str:
 
 
 def wider(one: str, other: str) -> str:
-    """The kind that holds values of both; text for real numbers beside whole ones that they would round."""
+    """The kind that holds values of both; text for a mix of floats and integers that floats would round."""
     lower, upper = sorted((one, other), key=KINDS.index)
     return "string" if upper == "double" and lower in ("int64", "decimal") else upper
 
@@ -207,7 +207,7 @@ def kind_of(value: Any) -> str:
 
 
 def _fit(values: Sequence[Any], kind: str) -> Sequence[Any]:
-    """The values as a column of this kind takes them."""
+    """The values in the form that a column of this kind accepts."""
     if set(map(type, values)) <= AS_THEY_ARE.get(kind, set()):
         return values
     if kind == "string":
