@@ -32,7 +32,7 @@ class Availability:
         self.gaps = 0
 
     def follow(self, limit: int) -> None:
-        """To the step `limit`; what interrupts the driver interrupts it."""
+        """Run to the step `limit`; interruptions of the driver pass through."""
         try:
             self._follow(limit)
         except GivenUp:
@@ -65,7 +65,7 @@ class Availability:
         return self._sought.holds(self.engine.held)
 
     def _count(self, was_held: bool, steps: int) -> None:
-        """That many steps were made, all but the last of which left the number of leaders as it was."""
+        """Count that many steps, of which all but the last left the number of leaders unchanged."""
         if not steps:
             return
         is_held = self._is_held
@@ -81,7 +81,7 @@ class Availability:
             self.longest = max(self.longest, self.gap)
 
     def measures(self) -> dict[str, Any]:
-        """What was found: nothing but None if there never was exactly one leader."""
+        """The results; all are None if there never was exactly one leader."""
         if self.begin is None:
             return {"availability": None, "gaps": None, "mean_gap": None, "longest_gap": None}
         total = self.engine.step - self.begin

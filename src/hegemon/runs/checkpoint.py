@@ -1,7 +1,7 @@
-"""A long run on disk: all that is needed to go on to exactly the numbers of a run that was never interrupted.
+"""A long run on disk: all that is needed to continue it with exactly the numbers of a run without interruption.
 
-A run offers its engine whenever that stands still. A snapshot is taken now and then, so rarely that it costs little,
-and written every so often and at the end; a run that goes on from an older snapshot repeats every draw. The file
+A run offers its engine between calls. Snapshots are rare enough to cost little, and are written at intervals and
+at the end. A run that continues from an older snapshot repeats every draw. The file
 holds plain arrays and a JSON text, never code, with a digest of both.
 """
 
@@ -19,7 +19,7 @@ from hegemon.engines.engine import Engine
 from hegemon.errors import InvalidInput
 from hegemon.files import read_arrays, write_bytes
 
-if TYPE_CHECKING:  # a run of a ring does not load message passing
+if TYPE_CHECKING:  # imported here: other models need not load message passing
     from hegemon.engines.messages.engine import MessageEngine
 
 FORMAT = 3
@@ -28,23 +28,23 @@ WRITE_SECONDS = 60.0
 
 
 class Checkpoint:
-    """`about` says what is run; `state` is where to go on from, None at the beginning."""
+    """`about` describes the run; `state` is the snapshot to continue from, None at the beginning."""
 
     def __init__(self, path: str | Path, about: dict[str, Any], state: dict[str, Any] | None = None):
         self.path, self.about, self.state = Path(path), about, state
-        self.unkept: str | None = None  # why the last snapshot was none
+        self.unkept: str | None = None  # why the last snapshot failed
         self._due = time.monotonic() + 1.0
         self._write_at = time.monotonic() + WRITE_SECONDS
 
     def offer(self, engine: "Engine | MessageEngine", faults: int = 0, rng: np.random.Generator | None = None) -> None:
-        """The engine stands still after `faults` faults: take a snapshot if one is due and can be exact."""
+        """Called between calls of the engine, after `faults` faults: take a snapshot if one is due and can be exact."""
         now = time.monotonic()
         if now < self._due:
             return
         try:
             frozen = engine.freeze()
         except Unkept as unkept:
-            self.unkept = str(unkept)  # this one; a later one may be
+            self.unkept = str(unkept)  # now; later it may be
         else:
             self.state = {"faults": faults, "rng": rng.bit_generator.state if rng else None, "engine": frozen}
         taken = time.monotonic() - now
@@ -54,7 +54,7 @@ class Checkpoint:
             self._write_at = time.monotonic() + max(WRITE_SECONDS, COST * (time.monotonic() - now))
 
     def write(self) -> None:
-        """Keep the last snapshot; without any, the run begins again."""
+        """Write the last snapshot; without any, the run will begin again."""
         arrays: list[np.ndarray] = []
         text = json.dumps({"format": FORMAT, "about": self.about, "state": _encode(self.state, arrays)})
         content: dict[str, Any] = {f"a{k}": array for k, array in enumerate(arrays)}
@@ -66,7 +66,7 @@ class Checkpoint:
 
 
 def read_checkpoint(path: str | Path) -> tuple[dict[str, Any], dict[str, Any] | None]:
-    """What was run, and where to go on from; whatever is not as it was written is refused."""
+    """The run and the snapshot of a file; InvalidInput if the file was damaged or changed."""
     try:
         content = read_arrays(path)
         digest = bytes(content.pop("digest")).decode()

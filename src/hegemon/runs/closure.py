@@ -1,8 +1,8 @@
-"""Whether a set that claims to be closed is left: a cheap search for a counterexample, by plain Python and chance.
+"""Whether a set that is declared closed is left: a cheap random search for a counterexample in plain Python.
 
-A run looks for the first step inside a closed set by bisection, so a false claim gives a wrong answer. Configurations
-inside are found along runs from the protocol's starts; every step from there must stay. No counterexample is no
-proof: that is what the exact closure of `verify` is for.
+A run finds the first step inside a closed set by bisection, so a false declaration gives a wrong step. Configurations
+inside are found along runs from the protocol's starts; every step from them must stay inside. The absence of a
+counterexample is no proof: for a proof there is the exact closure of `verify`.
 """
 
 from typing import cast
@@ -22,7 +22,7 @@ LARGEST_N = 64
 def check_closed(
     protocol: Protocol, name: str, topology: Topology, rng: np.random.Generator, steps: int = STEPS
 ) -> int:
-    """How many steps were seen inside a set that claims to be closed; a step that leaves it is refused.
+    """The number of steps seen inside a set that is declared closed; InvalidInput if a step leaves it.
 
     For population protocols of at most a few dozen agents; `topology` says who can meet. Runs begin where the claim
     holds: anywhere, or at the default start of a protocol that is not made to start anywhere.

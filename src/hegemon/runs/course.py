@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from hegemon.runs.checkpoint import Checkpoint
 
 
-FIRST_STEPS = 1 << 16  # that trials make together; before the driver first asks whether a run can still meet its stop
-MOST_CODES = 1 << 22  # of all agents of the trials that are made together
+FIRST_STEPS = 1 << 16  # steps that trials make together: fewer than before the driver's first review
+MOST_CODES = 1 << 22  # agents of all trials that are made together
 
 
 class StateCourse:
@@ -57,7 +57,7 @@ class StateCourse:
         stop = parse_stop(asked.until, protocol)
         if asked.availability:
             stop = replace(one_leader(protocol), limit=stop.limit)
-        if getattr(protocol, "is_one_sided", False):  # half an interaction may leave a set that whole ones do not leave
+        if getattr(protocol, "is_one_sided", False):  # these may leave a set that complete ones keep
             stop = replace(stop, closed=False)
         if marks:
             stop = replace(stop, conditions=tuple(living(one, marks) for one in stop.conditions))
@@ -88,7 +88,7 @@ class StateCourse:
         self.leaders = LeaderCount(protocol)
 
     def _require_lasting(self) -> None:
-        """What events, bursts and availability need of a run, and what they cannot be combined with."""
+        """The requirements of events, bursts and availability, and what they cannot be combined with."""
         asked, stop = self.asked, self.stop
         if asked.rates or asked.availability:
             others = {"faults": asked.faults, "disturbances": asked.disturbances, "checkpoint": asked.checkpoint}
@@ -156,7 +156,7 @@ class StateCourse:
 
     @cached_property
     def at_once(self) -> int:
-        """How many trials are made together at most."""
+        """The largest number of trials that are made together."""
         asked, stop, engine = self.asked, self.stop, self.chosen.engine
         more = self.faults or asked.rates or asked.availability or self.prescribed or self.observables
         if more or asked.checkpoint or stop.whole or not engine.begins_with_codes(self.protocol):
@@ -164,7 +164,7 @@ class StateCourse:
         return max(1, MOST_CODES // self.protocol.n) if self.scheduler.memoryless else 1
 
     def many(self, trials: Sequence[Trial]) -> "list[Run | Callable[[], Run]]":
-        """These trials, which have consecutive numbers: what came out, or what goes on with a trial that is long."""
+        """Trials with consecutive numbers: for each its result or, if it is long, a function that continues it."""
         block = self.block(range(trials[0].trial, trials[-1].trial + 1)) if len(trials) > 1 else None
         if block is None:
             return [self(trial) for trial in trials]
@@ -180,7 +180,7 @@ class StateCourse:
         ]
 
     def block(self, numbers: range) -> Block | None:
-        """These trials as columns; None where they are made one by one, or each is to say what is wrong."""
+        """These trials as columns; None if they are made one by one, or each must report its error."""
         if self.at_once == 1:
             return None
         from hegemon.engines.population.codes import LIMIT, MET, Codes
@@ -207,7 +207,7 @@ class StateCourse:
         def go_on(row: int, trial: Trial) -> Run:
             if ended[row] == LIMIT:
                 return self._go_on(trial, final(row), words[row].copy(), int(made[row]))
-            return self(trial)  # it failed, or one before it
+            return self(trial)  # this trial or an earlier one failed
 
         return Block(
             unit=protocol.time_unit,
@@ -220,12 +220,12 @@ class StateCourse:
         )
 
     def _go_on(self, trial: Trial, configuration: Configuration, key: np.ndarray, step: int) -> Run:
-        """The rest of a trial that has come to this step: an engine goes on with coins that were not used before."""
+        """The rest of a trial from this step on: an engine continues it with unused random numbers."""
         driver = self._driver(trial, configuration, key)
         driver.engine.load(configuration, step)
         return self._record(trial, driver, driver.run(self.limit, until_met=True), None)
 
-    # -- what came out ----------------------------------------------------------------------------------
+    # -- results ----------------------------------------------------------------------------------------
 
     def _record(self, trial: Trial, driver: Driver, met: bool, last_fault: int | None) -> Run:
         engine, stop, unit = driver.engine, self.stop, self.protocol.time_unit
@@ -266,7 +266,7 @@ class StateCourse:
 
 
 def _live(driver: Driver, events: EventProcess, limit: int | None) -> bool:
-    """Run through all events up to the limit, or to the first step that meets the stop; whether it is met."""
+    """Run with all events up to the limit, or to the first step that meets the stop; returns whether it is met."""
     stop, protocol = driver.stop, driver.protocol
 
     def leads(code: int) -> bool:
@@ -285,7 +285,7 @@ def _live(driver: Driver, events: EventProcess, limit: int | None) -> bool:
 
 
 def _depends_on_n(asked: MadeRecord, protocol: Protocol) -> bool:
-    """Whether the bounds of the set that ends the run are other ones for more agents."""
+    """Whether the bounds of the set that ends the run change with the number of agents."""
     text = str(asked.until)
     chosen = asked.until if isinstance(asked.until, ConfigurationSet) else protocol.sets.get(text)
     if asked.availability or chosen is None and not is_condition(text):
@@ -301,16 +301,17 @@ def _depends_on_n(asked: MadeRecord, protocol: Protocol) -> bool:
     return any(
         one != other and one[0] <= n and (one[0] != other[0] or (one[1], other[1]) != (n, n + 1))
         for one, other in zip(bounds(n), bounds(n + 1), strict=True)
-    )  # that n agents do not exceed n, or never reach more, is no bound
+    )  # bounds that n agents always or never satisfy do not count
 
 
 def _suffer(
     driver: Driver, faults: Sequence[Fault], limit: int | None, rng: Any, checkpoint: "Checkpoint | None"
 ) -> tuple[bool, int | None]:
-    """Run to every fault within the limit and let it strike; whether a leader was lost, and the last one's step.
+    """Run to every fault within the limit and apply it; returns whether a leader was lost, and the step of the last
+    fault.
 
-    What stops a run is looked for after the last fault: recovery is what is measured. Only a lost leader counts
-    from the beginning, whether it was lost by an interaction or by the fault itself.
+    The stop is evaluated after the last fault, since recovery is measured. Only the loss of a leader counts
+    from the beginning, whether an interaction or the fault itself caused it.
     """
     watches, last, struck = bool(driver.stop.watch), None, 0
     if checkpoint:
@@ -322,7 +323,7 @@ def _suffer(
     for fault in sorted(faults, key=lambda fault: fault.step):
         if limit is not None and fault.step > limit:
             break
-        if struck < before:  # it had struck when the checkpoint was made
+        if struck < before:  # applied before the checkpoint
             struck, last = struck + 1, fault.step
             continue
         if driver.run(fault.step, until_met=watches):
@@ -337,7 +338,7 @@ def _suffer(
 
 
 def _why_outside(protocol: Protocol, topology: Topology, stop: Stop, final: Configuration) -> str | None:
-    """What the author says keeps a configuration outside the set, where the author says so."""
+    """The author's explanation why a configuration is outside the set, if there is one."""
     if stop.reason is None or not protocol.reads_graph:
         return None
     said: str | None = stop.reason(final.agents.view(np.recarray), topology.offsets, topology.targets, protocol.p)

@@ -1,4 +1,4 @@
-"""Faults as strings and files: what is done to a run and when, so that the same run can be had again."""
+"""Faults as strings and files, so that the same run can be repeated."""
 
 import json
 from pathlib import Path
@@ -10,13 +10,13 @@ from hegemon.models.grammar import short
 from hegemon.runs.run import Fault
 
 HELP = 'a list such as [{"step": 100, "agents": [3], "values": {"leader": 0}}, {"step": 200, "leave": 5}]'
-KINDS = {"agents": "corrupt", "join": "join", "leave": "leave"}  # by the word that says how many
+KINDS = {"agents": "corrupt", "join": "join", "leave": "leave"}  # keyword of the number of agents -> kind of fault
 
 
 def parse_fault(text: str) -> Fault:
-    """A fault as a command line has it: `step=1000,agents=5` and, optionally, what the victims get: `leader=1`.
+    """A fault from its form on the command line: `step=1000,agents=5` and, optionally, new values: `leader=1`.
 
-    With `join=5` instead, five agents come, and with `leave=5` they go.
+    With `join=5` instead, five agents join, and with `leave=5` five leave.
     """
     values: dict[str, str] = {}
     for part in text.split(","):
@@ -48,7 +48,7 @@ def read_disturbances(path: str | Path) -> tuple[Fault, ...]:
 
 
 def as_fault(row: Any, place: str) -> Fault:
-    """A fault as a file has it; `place` says where that is."""
+    """A fault from its form in a file; `place` names its position for errors."""
     words = [word for word in KINDS if isinstance(row, dict) and word in row] or ["agents"]
     word = words[0]
     unknown = set(row) - {"step", word, "values", "of"} if isinstance(row, dict) else {"no object"}
@@ -80,12 +80,12 @@ def record(fault: Fault) -> dict[str, Any]:
 
 
 def fault_text(fault: Fault) -> str | None:
-    """A fault as a command line has it; None where only a file can say it."""
+    """A fault in its form on the command line; None if only a file can express it."""
     values = {"step": fault.step, _word(fault): fault.agents, **(fault.values or {})}
     text = ",".join(f"{name}={value}" for name, value in values.items())
     return text if isinstance(fault.agents, int) and fault.of is None and parse_fault(text) == fault else None
 
 
 def _word(fault: Fault) -> str:
-    """The word that says how many agents are concerned."""
+    """The keyword of the number of agents."""
     return next(word for word, kind in KINDS.items() if kind == fault.kind)

@@ -1,4 +1,4 @@
-"""Python's doors: functions whose keyword options are the fields of a record, for people, editors and type checkers."""
+"""Python functions whose keyword options are the fields of a record, for people, editors and type checkers."""
 
 import inspect
 import textwrap
@@ -15,7 +15,7 @@ Answer = TypeVar("Answer")
 
 
 def takes(record: Callable[P, Record]) -> Callable[[Callable[[Record], Answer]], Callable[P, Answer]]:
-    """Turns a function of a record into one of the record's fields; its help lists them."""
+    """Turns a function of a record into one that takes the record's fields as options; its help lists them."""
 
     def decorate(function: Callable[[Record], Answer]) -> Callable[P, Answer]:
         signature = inspect.signature(record)

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     import numpy as np
 
 
-FIRST_REVIEW = 1 << 20  # steps after which a run is first asked whether it can still meet its stop; then twice as many
-LOOKS = 8  # a closed set is evaluated whenever a run is longer by one part in LOOKS
-REPLAY = 2  # a new snapshot is taken after as many times what one costs
-PROBES = 8  # looks behind the step of entry, where a closed set is not left again
+FIRST_REVIEW = 1 << 20  # steps before the first check whether the stop can still be met; the interval doubles each time
+LOOKS = 8  # a closed set is evaluated each time a run has grown by one part in LOOKS
+REPLAY = 2  # a new snapshot is taken after this many times the cost of one
+PROBES = 8  # checks after the step of entry that a closed set is not left again
 
 
 class GivenUp(Exception):
-    """Somebody wants the run to be given up."""
+    """The caller cancels the run."""
 
 
 class Driver:
@@ -48,20 +48,20 @@ class Driver:
         self.engine = chosen(protocol, topology, configuration, counted, rng, **options)
         self.engine.heartbeat = self._beat
         self.interrupted = False
-        self.rest: Callable[[], None] | None = None  # called while the engine stands still, outside the set
-        self.ended = ""  # why the stop can never be met
+        self.rest: Callable[[], None] | None = None  # called between calls of the engine, outside the set
+        self.ended = ""  # the reason why the stop can never be met
         self._prospects: Prospects | None = None
         if protocol.model.has_interactions:
             self._prospects = Prospects(cast(PopulationProtocol, protocol), topology, stop, self._beat)
         self._review = 0
-        self._outside: tuple[Any, ...] | None = None  # a snapshot outside the set, with nothing but steps since
-        self._next_snapshot = 0.0  # when, by the clock
+        self._outside: tuple[Any, ...] | None = None  # a snapshot outside the set; only drawn steps followed it
+        self._next_snapshot = 0.0  # the time of the snapshot
         self._record()
 
     def run(self, limit: int | None, until_met: bool) -> bool:
-        """To the step `limit` (None: without end) or, when `until_met`, to the first step that meets the stop.
+        """Run to the step `limit` (None: without end) or, with `until_met`, to the first step that meets the stop.
 
-        Whether it is met. Without a limit, a run that can never meet its stop ends, and `ended` says why.
+        Returns whether the stop is met. Without a limit, a run that can never meet its stop ends, and `ended` says why.
         """
         if self.interrupted:
             return False
@@ -97,8 +97,8 @@ class Driver:
         return False
 
     def _collect(self, limit: int | None, review: int | None, until_met: bool) -> bool | None:
-        """Go on while the engine collects rows of the history, many at once; whether the stop is met. None where rows
-        are made one by one."""
+        """Run while the engine collects rows of the history in batches; returns whether the stop is met, or None if
+        rows are made one by one."""
         history, engine = self.history, self.engine
         regular = history.regular if history and self.membership is None else None
         if history is None or regular is None:
@@ -114,19 +114,19 @@ class Driver:
         return met and until_met
 
     def _next_review(self) -> int:
-        """One of fixed steps: a run that goes on from a checkpoint is reviewed where any other is."""
+        """The next of the fixed steps of review, which are the same for a run that continues from a checkpoint."""
         review = max(FIRST_REVIEW, 16 * self.protocol.n)
         while review <= self.engine.step:
             review *= 2
         return review
 
     def _is_over(self, limit: int | None) -> bool:
-        """Whether the run can be given up: it has no limit, and the stop can never be met."""
+        """Whether to end the run: it has no limit, and the stop can never be met."""
         engine, prospects = self.engine, self._prospects
         if engine.step >= self._review:
             self._review = self._next_review()
             if prospects is None or engine.is_silent:
-                pass  # rounds find out by themselves
+                pass  # engines of rounds detect this themselves
             elif prospects.is_silent(engine):
                 engine.note_silence()
             elif limit is None and prospects.is_stuck(engine):
@@ -137,7 +137,7 @@ class Driver:
         return bool(self.ended)
 
     def follow(self, prescribed: list[Any], limit: int | None) -> bool:
-        """Make prescribed interactions or rounds, as far as the limit and the stop allow; whether the stop is met."""
+        """Make prescribed interactions or rounds, up to the limit or the stop; returns whether the stop is met."""
         protocol = self.protocol
         for one in prescribed:
             if self._inside() or self.engine.step == limit:
@@ -153,7 +153,7 @@ class Driver:
         return bool(prescribed) and self._inside()
 
     def corrupt(self, fault: Fault, rng: "np.random.Generator") -> bool:
-        """Let a fault strike now; whether it changes an output that is watched."""
+        """Apply a fault now; returns whether it changes an output that is watched."""
         protocol = self.protocol
         output = (lambda state: protocol.holds(protocol.output, state)) if self.stop.watch else None
         damage = strike(fault, self.engine, rng, output)
@@ -177,11 +177,11 @@ class Driver:
         return self.membership.holds(self.engine.view().agents)
 
     def _reach(self, goal: int) -> bool:
-        """Towards `goal`, or exactly to the first step inside the set.
+        """Run towards `goal`, or exactly to the first step inside the set.
 
-        A set with whole predicates is looked at now and then. If it is closed, a run that is inside now
-        entered once and stayed, so bisection over replays from the last snapshot finds the very step; if
-        it is not, every step is looked at.
+        A set with whole predicates is evaluated from time to time. If it is closed, a run that is inside now
+        entered once and stayed, so bisection over replays from the last snapshot finds the exact step. If
+        it is not closed, it is evaluated after every step.
         """
         engine = self.engine
         if self.membership is None:
@@ -203,7 +203,7 @@ class Driver:
         return False
 
     def _keep_outside(self) -> None:
-        """Keep a snapshot to replay from; an older one does, as long as replaying from it costs less than a new one."""
+        """Keep a snapshot to replay from, unless a replay from the older one costs less than a new snapshot."""
         begin = time.perf_counter()
         if self._outside is None or begin > self._next_snapshot:
             self._outside = self.engine.snapshot(self._outside)
@@ -213,8 +213,8 @@ class Driver:
     def _rewind_to_entry(self, outside: Any) -> None:
         """From a snapshot outside the closed set and the present inside it, go back to the step of entry.
 
-        Late in a run most steps change nothing, and to compare all agents takes less than to evaluate the set. Nor is
-        a snapshot worth its time then, unless it saves the replay of more steps than there are agents.
+        Late in a run most steps change nothing, and comparing all agents is cheaper than evaluating the set. A
+        snapshot is then useful only if it saves the replay of more steps than there are agents.
         """
         start, end = outside[0], self.engine.step
         inside = copied(self.engine.view().agents)
@@ -239,7 +239,7 @@ class Driver:
         self._pass(end)
 
     def _require_closed(self, end: int) -> None:
-        """Go on from the entry for a while, look here and there, and come back: a closed set is not left."""
+        """Check that the closed set is not left: run on from the entry, evaluate the set at some steps, and go back."""
         entry, here = self.engine.step, self.engine.snapshot()
         span = max(64, self.protocol.n, 2 * (end - entry))
         for probe in sorted(random.Random(entry).sample(range(1, span + 1), PROBES)):
@@ -253,7 +253,7 @@ class Driver:
         self.engine.restore(here)
 
     def note(self) -> None:
-        """Record what is now, after an event that is no interaction; where no run has been, a replay begins anew."""
+        """Record the present after an event that is not an interaction; later replays must begin here."""
         self._outside = None
         self._record()
 

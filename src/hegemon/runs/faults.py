@@ -1,6 +1,6 @@
-"""Faults at given steps: what they make of a configuration, and whether an agent's output is another one afterwards.
+"""Faults at given steps: their effect on a configuration, and whether an agent's output changes.
 
-Transient ones replace states. Bursts change the number of agents: some join, or some leave.
+Transient faults replace states. Bursts change the number of agents: some join, or some leave.
 """
 
 import math
@@ -23,9 +23,9 @@ from hegemon.runs.run import Fault
 if TYPE_CHECKING:
     from hegemon.models.state import StateSpace
 
-Codes = tuple[np.ndarray, np.ndarray]  # of a multiset: the codes, and how many agents have each
+Codes = tuple[np.ndarray, np.ndarray]  # a multiset: the codes, and the number of agents with each
 
-FEWEST = 2  # agents that never leave
+FEWEST = 2  # this many agents always stay
 
 
 class Damage(NamedTuple):
@@ -114,7 +114,7 @@ def _strike_counts(fault: Fault, configuration: Configuration, leads: Any, rng: 
 def _joined(
     fault: Fault, configuration: Configuration, leads: Any, rng: np.random.Generator, as_multiset: bool
 ) -> Damage:
-    """More agents: with the fault's values and the lowest ones otherwise, or each in a uniformly random state."""
+    """Agents that join: with the fault's values and the lowest ones otherwise, or each in a uniformly random state."""
     space = configuration.space
     if fault.values:
         arrived = fault_codes(fault, space, np.zeros(1, np.int64), rng), np.array([fault.size])
@@ -137,7 +137,7 @@ def _together(space: "StateSpace", first: Codes, second: Codes) -> Configuration
 
 
 def require_churn(protocol: Protocol, topology: Topology, scheduler: Scheduler) -> None:
-    """Refuse agents that join or leave where nobody says whom they would meet, or what they would be told."""
+    """Refuse joining and leaving where the neighbours or the inputs of a new agent are undefined."""
     if not protocol.model.has_interactions:
         raise InvalidInput(f"agents join and leave populations, and {protocol.id} is a protocol {protocol.model.kind}")
     if not topology.is_complete:
@@ -151,7 +151,7 @@ def require_churn(protocol: Protocol, topology: Topology, scheduler: Scheduler) 
 
 
 def agents_left(faults: Sequence[Fault], protocol: Protocol, limit: int | None) -> int:
-    """How many agents there are after all bursts up to the limit; refused if there are too many or too few before."""
+    """The number of agents after all bursts up to the limit; InvalidInput if it is ever too large or too small."""
     number = protocol.n
     for fault in sorted(faults, key=lambda fault: fault.step):
         change = {"join": fault.size, "leave": -fault.size}.get(fault.kind, 0)
@@ -192,7 +192,7 @@ def _matched_anew(before: int, after: int, agents: int, rng: np.random.Generator
 
 
 def fault_codes(fault: Fault, space: "StateSpace", codes: np.ndarray, rng: Any) -> np.ndarray:
-    """What the victims' codes become: random states, or their own with the given values written in."""
+    """The victims' new codes: random states, or their own states with the given values."""
     if not fault.values:
         return lasting(space, codes, with_kept(space, codes, space.random_codes(rng, len(codes))))
     if written := set(fault.values) & set(space.inputs):
@@ -221,7 +221,7 @@ def with_kept(space: "StateSpace", codes: np.ndarray, after: np.ndarray) -> np.n
 
 
 class _Leads:
-    """Which states are leaders', each different one looked at once; nobody's if nobody asks."""
+    """Which states are leaders; every distinct state is evaluated once. Without an output, none is."""
 
     def __init__(self, space: "StateSpace", output: Callable[..., Any] | None):
         self._space, self._output = space, output

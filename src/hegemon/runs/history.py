@@ -1,4 +1,4 @@
-"""What was watched along a run: rows at given steps, at regular ones, or spread evenly over a run of any length."""
+"""What was recorded along a run: rows at given steps, at regular ones, or evenly spread over a run of any length."""
 
 import bisect
 from array import array
@@ -15,7 +15,7 @@ from hegemon.models.words import EXACT
 from hegemon.runs.record import MOST_ROWS
 
 POINTS = 100  # rows of an evenly spread history: between this many and twice as many
-LARGE = 100_000  # agents, whose steps are so fast that watching them closely would cost more than making them
+LARGE = 100_000  # agents: their steps are so fast that dense recording would cost more than the steps
 
 if TYPE_CHECKING:
     import pandas
@@ -32,7 +32,7 @@ class Watched:
 
     @cached_property
     def frame(self) -> "pandas.DataFrame":
-        import pandas  # only here: it takes a quarter of a second to load
+        import pandas  # imported here: it takes a quarter of a second to load
 
         table = pandas.DataFrame(self.columns)
         table.attrs["units"] = self.units
@@ -44,7 +44,7 @@ class History:
 
     Evenly spread, the spacing doubles whenever there are twice as many rows as wanted, so that any run ends with
     between POINTS and 2 POINTS rows. With `every`, the spacing stays unless there are more than `most` rows: then
-    it doubles too, so that memory is bounded; the column `step` always says where a row belongs.
+    it doubles too, so that memory is bounded; the column `step` always holds a row's step.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class History:
             raise InvalidInput(f"{len(self._at)} steps are too many to record at; give at most {most}")
         self._most = 2 * POINTS if every is None else most
         self._every = every or max(1, n // (16 if n < LARGE else 3))
-        self._columns: dict[str, array[int] | list[Any]] = {}  # a list, where numbers fit in neither
+        self._columns: dict[str, array[int] | list[Any]] = {}  # a list if numbers fit into neither
 
     def next_step(self, step: int) -> int | None:
         """The first step after `step` that is to be recorded."""
@@ -72,8 +72,8 @@ class History:
 
     @property
     def regular(self) -> tuple[int, int] | None:
-        """If rows may come as numbers of agents in each state (see `record_counts`): they stand at the multiples of the
-        first number, and the spacing doubles after as many rows as the second says."""
+        """For rows as numbers of agents in each state (see `record_counts`): the spacing of the rows, and the number of
+        rows after which it doubles."""
         if self._at is not None or not self._columns or self._watcher.of_states is None:
             return None
         return self._every, self._most + 1 - len(self._columns["step"])
@@ -111,7 +111,7 @@ class History:
                 self._columns[name] = array(column.typecode, values) if isinstance(column, array) else values
 
     def watched(self) -> Watched:
-        """What was recorded so far."""
+        """The rows recorded so far."""
         columns = {
             name: np.array(column, None if isinstance(column, array) else object)
             for name, column in self._columns.items()

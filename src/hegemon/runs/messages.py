@@ -12,7 +12,7 @@ from hegemon.runs.trial import Course, Trial
 
 
 def course_of_messages(asked: MadeRecord) -> Course:
-    """Each trial runs until no message is on the way and no node waits, or for `max_steps` rounds.
+    """Each trial runs until no message is in transit and no node waits, or for `max_steps` rounds.
 
     The run has reached its end when exactly one node is elected.
     """

@@ -22,7 +22,7 @@ _tried: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()  # protocols, and the 
 
 
 def course_of_objects(asked: MadeRecord) -> Course:
-    """Each trial runs until the stop is met or `max_steps` steps are made. A set is looked at after every step."""
+    """Each trial runs until the stop is met or `max_steps` steps are made. The set is evaluated after every step."""
     protocol = cast(ObjectProtocol, asked.protocol)
     seed, checkpoint = asked.seed, asked.checkpoint
     topology = topology_for(protocol, asked.graph, seed)
@@ -34,7 +34,7 @@ def course_of_objects(asked: MadeRecord) -> Course:
 
     def one(trial: Trial) -> Run:
         agents = protocol.agents_of(name, generator(seed, trial.trial, START))
-        if name not in tried:  # once for all trials: it takes longer than many a run
+        if name not in tried:  # once for all trials: it takes longer than a short run
             protocol.check_interact(random.Random(0), agents)
             tried.add(name)
         running = chosen(protocol, topology, agents, seed, trial.trial)

@@ -1,4 +1,4 @@
-"""How one option of a run is written: on the command line, in a file, and in the help of both doors."""
+"""How one option of a run is written: on the command line, in a file, and in the help of command and Python."""
 
 import dataclasses
 import os
@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # it loads NumPy, which --help does not need
 MOST_AGENTS = 10**18
 MOST_STEPS = 10**36
 MOST_SEED = 2**64 - 1
-MOST_POINTS = 100_000  # of a list, such as the steps that are recorded
+MOST_POINTS = 100_000  # the longest list, such as the steps that are recorded
 LONGEST_NUMBER = 300  # characters
 
 POPULATION, ROUNDS, MESSAGES = "Population and rounds models", "Rounds model", "Messages model"
@@ -26,7 +26,7 @@ Seed: TypeAlias = "int | float | str | np.random.Generator | np.random.SeedSeque
 
 
 def whole(what: str, low: int = 0, high: int = MOST_STEPS) -> Callable[[Any], int]:
-    """Reads a whole number as people write it (1000, 1e6, 2^20), within bounds."""
+    """Reads a whole number in any usual form (1000, 1e6, 2^20), within bounds."""
 
     def read(text: Any) -> int:
         from hegemon.models.expressions import whole_number
@@ -45,7 +45,7 @@ def whole(what: str, low: int = 0, high: int = MOST_STEPS) -> Callable[[Any], in
 def seed_of(given: Seed) -> int:
     """The seed that a caller means: a whole number; drawn for None, and from a Generator or SeedSequence of NumPy."""
     if given is None:
-        return secrets.randbits(53)  # which JSON keeps in every language
+        return secrets.randbits(53)  # JSON readers of all languages keep such numbers exactly
     if hasattr(given, "generate_state"):
         return int(given.generate_state(1, "uint64")[0])
     if hasattr(given, "bit_generator"):
@@ -78,7 +78,7 @@ def truth(given: Any) -> bool:
 
 
 def plain(value: Any) -> Any:
-    """The value as a file has it; NotImplemented for an object of Python, which has no text."""
+    """The value in the form of a file; NotImplemented for a Python object that has no text."""
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     if isinstance(value, tuple | list):
@@ -95,7 +95,7 @@ class Option:
     """
 
     help: str  # of the command line
-    metavar: str = ""  # none: a switch, which says that the value is not the default
+    metavar: str = ""  # empty: a switch, which selects the value that is not the default
     about: str = ""  # of Python, where there is more to be said
     panel: str | None = None
     needs: str = ""
@@ -103,12 +103,12 @@ class Option:
     read: Callable[[Any], Any] = text
     write: Callable[[Any], Any] = plain
     written: str = ""  # its name on the command line and in files, if that is not Python's
-    repeats: bool = False  # every value is given by an option of its own, since it may contain commas
-    is_list: bool = False  # and together they are one value
+    repeats: bool = False  # the option is repeated for every value, since a value may contain commas
+    is_list: bool = False  # all of them together are one value
     is_axis: bool = True  # a study may vary it
     watched: str = ""  # the trait that a model needs for the page to show it
     none: Any = None  # what a table says of it where other rows have it; of a share, the number 0.0
-    always: bool = False  # a command says it even where it is the default
+    always: bool = False  # a command includes it even with its default value
     name: str = ""
     default: Any = None
 
@@ -117,7 +117,7 @@ class Option:
         return f"--{self.written.replace('_', '-')}"
 
     def words(self, value: Any) -> list[str]:
-        """As words of a command; raises InvalidInput where it has none."""
+        """The value as words of a command; raises InvalidInput if it cannot be written there."""
         written = self.write(value)
         values = written if self.is_list else [written]
         if written is NotImplemented or any(isinstance(one, dict) for one in values):

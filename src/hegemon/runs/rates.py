@@ -3,11 +3,11 @@
 The rate r of an event is its probability in a step: in n steps, a unit of parallel time, every agent is hit r times on
 average. An event hits one agent, drawn uniformly:
   corrupt   it gets given values, or a uniformly random state;
-  leave     it is gone; the last two agents stay;
-  join      an agent comes, with given values or in a uniformly random state, unless there are n already;
-  crash     it never changes again, and whoever meets it does not change either (see `models/halting.py`);
-  pause     the same until it has missed a number of meetings, or until it is woken;
-  wake      it goes on, if it is paused.
+  leave     it leaves; the last two agents stay;
+  join      an agent joins, with given values or in a uniformly random state, unless there are n already;
+  crash     it never changes again, nor do agents that meet it, by these meetings (see `models/halting.py`);
+  pause     the same until it has missed a number of meetings, or until a wake event;
+  wake      it continues, if it is paused.
 """
 
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 KINDS = ("corrupt", "leave", "join", "crash", "pause", "wake")
 BARE = {"leave": "an agent that leaves", "crash": "an agent that crashes", "wake": "an agent that wakes"}
-MEETINGS = "meetings"  # that a paused agent misses
+MEETINGS = "meetings"  # meetings that a paused agent misses
 FAR = 2**62
 
 
@@ -50,7 +50,7 @@ class Rate:
 
     @property
     def fault(self) -> Fault:
-        """What is written into the agent that is hit; nothing if it gets a random state."""
+        """The values written into the agent that is hit; empty if it gets a random state."""
         if self.kind == "pause":
             return Fault(0, 1, {HALTED: missing(dict(self.values)[MEETINGS]) if self.values else PAUSED})
         if self.kind in ("crash", "wake"):
@@ -115,12 +115,12 @@ def marks_of(rates: Sequence[Rate]) -> tuple[str, ...]:
 
 
 def churns(rates: Sequence[Any]) -> bool:
-    """Whether agents come or go, of rates and of faults."""
+    """Whether these rates or faults change the number of agents."""
     return any(one.kind in ("join", "leave") for one in rates)
 
 
 class EventProcess:
-    """What happens to a run besides interactions: `step` is when the next event does."""
+    """The events of a run besides interactions: `step` is that of the next event."""
 
     def __init__(self, rates: tuple[Rate, ...], protocol: Protocol, rng: np.random.Generator):
         self.rates, self.space, self.capacity, self._rng = rates, protocol.space, protocol.n, rng
@@ -135,8 +135,8 @@ class EventProcess:
         self.step = min(FAR, self.step + int(self._rng.geometric(self._total))) if self.rates else FAR
 
     def strike(self, engine: Engine) -> tuple[int, int]:
-        """The event that is due takes the step after the engine's present one; the codes before and after of the agent
-        that it hits, -1 for one that is not there."""
+        """Make the due event, which takes the step after the engine's present one; returns the codes of its agent
+        before and after, -1 if the agent is absent."""
         which = int(np.searchsorted(self._shares, self._rng.random() * self._shares[-1], side="right"))
         rate = self.rates[min(which, len(self.rates) - 1)]
         configuration = engine.configuration()
@@ -147,7 +147,7 @@ class EventProcess:
         return hit
 
     def measures(self, engine: Engine) -> dict[str, Any]:
-        """How many events there were, and how many agents are left, where they come and go."""
+        """The number of events, and, if agents come and go, how many are left."""
         if not self.rates:
             return {}
         found, (codes, counts) = {"events": self.number}, engine.occupancy()

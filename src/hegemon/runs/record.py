@@ -1,6 +1,6 @@
-"""What a run is: one record, from which the command line, Python's doors, studies and checkpoints take their options.
+"""The definition of a run: one record, the source of options for commands, Python functions, studies and checkpoints.
 
-To add an option is to add a field here, and to honour it where runs are made.
+To add an option, add a field here, and use it where runs are made.
 """
 
 import os
@@ -215,7 +215,7 @@ class RunRecord:
     @property
     def given(self) -> dict[str, Any]:
         """The options that are not the default."""
-        kind: Any = type(self)  # which mypy does not take for hashable
+        kind: Any = type(self)  # mypy does not accept it as hashable
         names, values_of, defaults = _defaults(kind)
         return {
             name: value
@@ -235,7 +235,7 @@ class RunRecord:
                 raise unmeant(spelled(known[name]), self.protocol, use)
 
     def process(self) -> Any:
-        """The protocol whose steps are made: interactions may be lost or one-sided, agents may be crashed or paused."""
+        """The protocol with lost or one-sided interactions and crashed or paused agents, as the options require."""
         if not self.rates and self.loss == 0 == self.one_sided:  # what is no number, None say, is refused below
             return self.protocol
         from hegemon.models.halting import halting
@@ -251,11 +251,11 @@ class RunRecord:
         return {"protocol": address(type(protocol)), "n": protocol.n, "parameters": chosen_parameters(protocol)}
 
     def written(self) -> dict[str, Any]:
-        """As JSON has it: the names are those of the command line, and what is the default is left out."""
+        """The record as JSON: names are those of the command line, and defaults are left out."""
         return self._subject() | self.settings()
 
     def settings(self) -> dict[str, Any]:
-        """The options alone, as JSON has them."""
+        """The options alone, as JSON."""
         content = {}
         given = self.given
         for name, one in RUN_OPTIONS.items():
@@ -282,7 +282,7 @@ class RunRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class MadeRecord(RunRecord):
-    """A run, and how it is made: nothing here changes its numbers."""
+    """A run, and how it is made. Nothing that is added here changes its numbers."""
 
     threads: int | None = option(None, "", needs="has_rounds", about="how many threads make a round")
     checkpoint: "Checkpoint | None" = option(
@@ -320,7 +320,7 @@ WHOLE = ("max_steps", "every", "trials", "trial", "first", "workers")  # 1e6 is 
 
 
 def unmeant(name: str, protocol: "Protocol", instead: str | None = None) -> InvalidInput:
-    """The one sentence that refuses what a model does not know."""
+    """The sentence that refuses an option which a model does not know."""
     then = f"use {instead}" if instead else "leave it out"
     return InvalidInput(f"{name} means nothing to {protocol.id}, a protocol {protocol.model.kind}; {then}")
 

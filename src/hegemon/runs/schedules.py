@@ -1,4 +1,4 @@
-"""A start file may prescribe the first interactions or rounds: a counterexample is followed, then chance takes over."""
+"""Start files may prescribe the first interactions or rounds, such as a counterexample; later ones are random."""
 
 from typing import Any, TypeAlias, cast
 
@@ -14,13 +14,13 @@ from hegemon.models.rounds import RoundsProtocol
 from hegemon.models.start_files import StartFile, opened
 from hegemon.runs.setting import Start
 
-Prescribed: TypeAlias = tuple[int, int, int] | list[tuple[int, int]]  # initiator, responder, coins; or nodes and codes
+Prescribed: TypeAlias = tuple[int, int, int] | list[tuple[int, int]]  # initiator, responder, coins; or (node, code)
 
 
 def read_rounds(start: Start | StartFile, protocol: Protocol, topology: Topology) -> list[list[tuple[int, int]]]:
     """The `rounds` of a JSON start file: in each, the nodes that change, with the codes of their next states.
 
-    In the file a round is a list of [node, state]. Whether a node may become that is seen when it is followed.
+    In the file a round is a list of [node, state]. Whether a node can reach the state is checked during the round.
     """
     rounds = []
     for number, told in enumerate(start.listed("rounds") if isinstance(start, StartFile) else (), start=1):

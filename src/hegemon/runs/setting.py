@@ -1,4 +1,4 @@
-"""Where a run takes place and what it starts from: the topology and the initial configuration."""
+"""The setting of a run: its topology and its initial configuration."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,8 +29,8 @@ Start: TypeAlias = str | Path | Configuration | Sequence[Mapping[str, Any]] | No
 Wake: TypeAlias = str | Path | Sequence[int]  # message passing: a name, a file, or one round per node
 Identifiers: TypeAlias = str | Path | Sequence[int]  # a name, a file, or one identifier per node
 
-SMALL = 1 << 16  # agents, or states, of a start that may be kept for all trials
-FEW = 1 << 12  # of one that may be kept for all runs
+SMALL = 1 << 16  # the most agents or states of a start that is kept for all trials
+FEW = 1 << 12  # of one that is kept for all runs
 HARMLESS = {"range", "len", "min", "max", "sum", "abs", "int", "round", "divmod"}  # built-in functions
 _fitting: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()  # topologies, and the protocols they were checked for
 
@@ -42,7 +42,7 @@ def topology_for(protocol: Protocol, graph: Graph = None, seed: int = 0) -> Topo
     """
     if graph is None or isinstance(graph, str) and not graph:
         graph = protocol.topology
-    named = isinstance(graph, str) and ":" not in graph  # nothing is drawn for a graph without numbers
+    named = isinstance(graph, str) and ":" not in graph  # a graph without numbers is not random
     topology = as_topology(graph, protocol.n, None if named else generator(seed, 0, GRAPH))
     fitting = _fitting.get(topology)
     if fitting is None:
@@ -61,13 +61,13 @@ def initial_configuration(
 
 
 class Starts:
-    """The initial configurations of trials. One that draws nothing is made once; nobody writes to it."""
+    """The initial configurations of trials. One that draws no random numbers is made once, and is read-only."""
 
     def __init__(
         self, protocol: Protocol, start: Start, seed: int, as_multiset: bool = False, topology: Topology | None = None
     ):
         self._space = protocol.space
-        if protocol._halts:  # nobody is halted at the start
+        if protocol._halts:  # no agent is halted at the start
             protocol = protocol._halts(protocol.n, **protocol.parameters)
         self.protocol, self.seed, self._as_multiset, self._topology = protocol, seed, as_multiset, topology
         self._name = start or protocol.default_start
@@ -102,7 +102,7 @@ class Starts:
         size = len(made.weighted()[0] if made.row is None else made.row)
         if size <= SMALL and not _drew(rng, before):
             kept = self._kept if size <= FEW else KeptStart(seen=self._kept.seen)
-            if kept.seen is not None and _same(kept.seen, made):  # an author's clock or counter would show by now
+            if kept.seen is not None and _same(kept.seen, made):  # a clock or a counter would differ by now
                 self.fixed = kept.fixed = made
             kept.seen, self._kept = made, kept
         return made
@@ -110,16 +110,16 @@ class Starts:
 
 @dataclass
 class KeptStart:
-    """What is known of a start that draws nothing."""
+    """What is known of a start that draws no random numbers."""
 
     readings: Readings = field(default_factory=lambda: Readings(()))
-    seen: Configuration | None = None  # of a trial before
-    fixed: Configuration | None = None  # the same twice
+    seen: Configuration | None = None  # made by an earlier trial
+    fixed: Configuration | None = None  # whether it was the same twice
 
 
 def _kept(protocol: Protocol, name: str, as_multiset: bool) -> KeptStart:
-    """What runs of equal protocols know of a start whose function reads parameters and constants alone; of any other
-    start, nothing."""
+    """What runs of equal protocols know of a start whose function reads only parameters and constants; None for any
+    other start."""
     function = protocol.starts.get(name)
     if protocol.reads_graph or protocol.inputs or not _reads_little(function, protocol):
         return KeptStart()
@@ -130,12 +130,12 @@ def _kept(protocol: Protocol, name: str, as_multiset: bool) -> KeptStart:
 
 
 def _reads_little(function: Any, protocol: Protocol) -> bool:
-    """Whether all that a start reads is a parameter, a constant or harmless: no clock, no helper."""
+    """Whether a start reads only parameters, constants and harmless names: no clock, no helper function."""
     if not getattr(protocol.initial, "__module__", "").startswith("hegemon.models."):
         return False  # its author makes something else of what a start returns
     if function is Protocol.start_initial:
         return True
-    if not isinstance(function, FunctionType) or function.__code__.co_freevars:  # what these hold may change in place
+    if not isinstance(function, FunctionType) or function.__code__.co_freevars:  # such values may change in place
         return False
     defaults = *(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()
     names = names_read(function.__code__)
@@ -153,7 +153,7 @@ def _reads_little(function: Any, protocol: Protocol) -> bool:
 
 
 def _drew(rng: np.random.Generator, before: Any) -> bool:
-    """Whether anything was drawn since the generator's state was `before`, or other generators were made of it."""
+    """Whether anything was drawn since the generator's state was `before`, or other generators were spawned from it."""
     sown: Any = rng.bit_generator.seed_seq
     return bool(rng.bit_generator.state != before or sown.is_used)
 

@@ -1,4 +1,4 @@
-"""The front door of the engines: one call for every model of computation."""
+"""The public function `simulate`: one call for every model of computation."""
 
 from dataclasses import replace
 
@@ -22,7 +22,7 @@ def simulate(asked: TrialRecord) -> Run:
 
 
 def course_of(asked: MadeRecord) -> Course:
-    """What makes the trials of such a run, as its protocol's model does; an option that means nothing there is
+    """The function that makes trials of such a run, by its protocol's model; an option that is meaningless there is
     refused."""
     protocol = asked.protocol
     if isinstance(protocol, type) or not isinstance(getattr(protocol, "model", None), ComputationModel):

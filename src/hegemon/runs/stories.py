@@ -34,7 +34,7 @@ class Interaction:
         return "; ".join([*change, f"coins {_short(self.coins)}"] if self.coins else change)
 
     def prescription(self) -> list[Any]:
-        """As a start file has it."""
+        """The interaction in the form of a start file."""
         return [self.initiator, self.responder, self.coins] if self.coins else [self.initiator, self.responder]
 
 
@@ -50,7 +50,7 @@ class Round:
 
 @dataclass(frozen=True)
 class Trace:
-    """The configuration as a list of states, and what happens from there."""
+    """A configuration as a list of states, and the interactions or rounds that follow."""
 
     protocol: str
     configuration: list[dict[str, Any]]
@@ -69,20 +69,20 @@ class Trace:
         interactions: tuple[Any, ...] = (),
         graph: str | None = None,
     ) -> "Trace":
-        """A story of this protocol, which names it so that whoever reads it knows what to ask for."""
+        """A story that names its protocol, so that a reader can load it."""
         file, digest = _source(protocol)
         told = cls(protocol.id, configuration, interactions, protocol.parameters, graph)
         return replace(told, file=file, sha256=digest)
 
     def lines(self) -> list[str]:
-        """For people: the start, then one line per interaction."""
+        """The story in readable form: the start, then one line per interaction."""
         rounds = any(isinstance(step, Round) for step in self.interactions)
         agent, unit = ("node", "round") if rounds else ("agent", "step")
         start = [f"{agent} {i}: {_short(state)}" for i, state in enumerate(self.configuration)]
         return start + [f"{unit} {k}: {step.sentence()}" for k, step in enumerate(self.interactions, start=1)]
 
     def record(self) -> dict[str, Any]:
-        """As it is saved: `agents` is what `hegemon run --start FILE` reads, `interactions` what it follows.
+        """The story as saved: `hegemon run --start FILE` reads `agents` and follows `interactions`.
 
         `hegemon watch --start FILE` shows it, rounds included, and needs nothing else.
         """
@@ -110,7 +110,7 @@ class Trace:
 
 
 def _source(protocol: Protocol) -> tuple[str | None, str | None]:
-    """The name and the digest of a user's file, without its folder; nothing for the catalogue."""
+    """The name of a user's file without its folder, and its digest; None for the catalogue."""
     with suppress(InvalidInput, OSError):  # of no file
         file, _, kind = address(type(protocol)).rpartition(":")
         if file:
@@ -133,7 +133,7 @@ def _difference(before: dict[str, Any], after: dict[str, Any]) -> str:
 
 
 def _values(name: str, before: Any, after: Any) -> list[tuple[str, Any, Any]]:
-    """What changed in a field; of an array, the elements that did."""
+    """The changes of a field; for an array, those of its elements."""
     if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
         pairs = enumerate(zip(before, after, strict=True))
         return [one for k, (x, y) in pairs for one in _values(f"{name}[{k}]", x, y)]

@@ -19,7 +19,7 @@ class Trial(NamedTuple):
     progress: Callable[[int], object] | None = None
 
 
-BLOCK_ENGINE = "agents"  # that a block moves agents as this engine does, a test compares
+BLOCK_ENGINE = "agents"  # a test checks that a block moves agents as this engine does
 
 
 class Block(NamedTuple):
@@ -30,8 +30,8 @@ class Block(NamedTuple):
     reached: np.ndarray
     over: np.ndarray  # whether a trial needs no more steps
     leaders: Sequence[int | None]
-    final: Callable[[int], Configuration]  # of a row
-    go_on: Callable[[int, Trial], Run]  # with a row that is not over
+    final: Callable[[int], Configuration]  # the last configuration of a row
+    go_on: Callable[[int, Trial], Run]  # continues a row that is not over
 
 
 # The part `course` of a model takes a record, prepares what does not depend on the trial, and returns such a function.
@@ -41,7 +41,7 @@ Course = Callable[[Trial], Run]
 
 
 def made_together(course: Course, trials: Sequence[Trial]) -> list[Run | Callable[[], Run]]:
-    """These trials, at once where the course can do that: what came out, or what goes on with a long one."""
+    """These trials, together if the course can: for each its result, or a function that continues a long one."""
     return course.many(trials) if hasattr(course, "many") else [course(trial) for trial in trials]
 
 
@@ -50,5 +50,5 @@ def at_once(course: Course) -> int:
 
 
 def block_of(course: Course, numbers: range) -> Block | None:
-    """These trials as columns, where the course can do that."""
+    """These trials as columns, if the course can do that; else None."""
     return course.block(numbers) if hasattr(course, "block") else None

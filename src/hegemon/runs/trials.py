@@ -1,4 +1,4 @@
-"""Many runs from one seed, spread over threads; the kernels hold no lock, so threads use every core."""
+"""Many runs from one seed, spread over threads; the kernels release the GIL, so threads use every core."""
 
 import os
 import threading
@@ -21,9 +21,9 @@ from hegemon.runs.trial import Course, Trial, at_once, made_together
 if TYPE_CHECKING:
     import pandas
 
-ROWS_OF_ALL = 4 * MOST_ROWS  # recorded by all trials together, besides those of the first
+ROWS_OF_ALL = 4 * MOST_ROWS  # rows recorded by all trials together, besides those of the first
 MOST_WORKERS = 256
-GRACE = 0.3  # seconds that running trials have to come to an end after an interrupt
+GRACE = 0.3  # seconds within which running trials must end after an interrupt
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Trials:
         return display.plain(f"{first.protocol}, n = {first.n:,}: {len(self.runs):,} trials", self._facts())
 
     def _facts(self) -> dict[str, Any]:
-        """The summary with a name for every number."""
+        """The summary as names and numbers."""
         content: dict[str, Any] = {"engine": self.runs[0].engine, "seed": str(self.runs[0].seed)}
         for name, value in self.summary.items():
             inner = value if isinstance(value, dict) else {"": value}
@@ -131,10 +131,10 @@ def run_trials(asked: TrialsRecord) -> Trials:
 
 
 class _Team:
-    """Threads that make trials until there are no more or somebody cancels: one by one, or short ones many at a time.
+    """Threads that make trials until none are left or the caller cancels: one by one, or short ones many at a time.
 
-    They are daemons: after an interrupt nobody waits for a compiler. Each result is kept where it arises, so that
-    no interrupt can come between a trial and its record.
+    They are daemons, so an interrupt does not wait for the compiler. Each thread stores its own results, so
+    no interrupt can separate a trial from its record.
     """
 
     def __init__(
@@ -143,7 +143,7 @@ class _Team:
         self.finished: dict[int, Run] = {}
         self._course, self._details, self._trials, self._cancel = course, details, trials, cancel
         self._rest: list[tuple[int, Callable[[], Run]]] = []  # long trials, whose first steps are made
-        self._running: dict[int, int] = {}  # at which step they are
+        self._running: dict[int, int] = {}  # their present steps
         self._done, self._lock = 0, threading.Lock()
         self._errors: list[BaseException] = []
         self._threads = [threading.Thread(target=self._work, daemon=True, name=f"trials-{k}") for k in range(size)]
@@ -152,7 +152,7 @@ class _Team:
 
     @property
     def steps(self) -> int:
-        """Made by all trials so far."""
+        """The steps made by all trials so far."""
         return self._done + sum(self._running.values())
 
     def _work(self) -> None:
@@ -172,7 +172,7 @@ class _Team:
                 return
 
     def _next(self, most: int) -> "range | tuple[int, Callable[[], Run]] | None":
-        """A long trial to go on with, or the next trials: fewer towards the end, so that nobody waits long."""
+        """A long trial to continue, or the next trials: fewer towards the end, so that threads end together."""
         with self._lock:
             if self._cancel.is_set() or self._errors:
                 return None
@@ -199,7 +199,7 @@ class _Team:
             self._rest += [(trial, one) for trial, one in zip(trials, made, strict=True) if not isinstance(one, Run)]
 
     def is_busy(self, patience: float) -> bool:
-        """Whether trials are still being made, after waiting a little; the error of one is the error of all."""
+        """Wait a little; returns whether trials are still running. The error of a trial is raised here."""
         busy = next((thread for thread in self._threads if thread.is_alive()), None)
         if busy is not None:
             busy.join(patience)

@@ -45,7 +45,7 @@ def read_observed(given: Any) -> bool | tuple[str, ...]:
 
 
 def read_share(name: str) -> Callable[[Any], int | str]:
-    """Reads a probability as the fraction that it is; 0 is the number."""
+    """Reads a probability as an exact fraction; zero stays the number 0."""
 
     def read(given: Any) -> int | str:
         from hegemon.models.unreliable import share
@@ -66,7 +66,7 @@ def read_identifiers(given: Any) -> str | tuple[int, ...]:
 
 
 def delay_text(given: Any) -> str:
-    """The delay in its one way of writing."""
+    """The delay in its canonical form."""
     from hegemon.engines.messages.links import read_delay
 
     return str(read_delay(given))
