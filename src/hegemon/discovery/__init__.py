@@ -1,1 +1,1 @@
-"""Searching for protocols, with the exact chain as the judge."""
+"""The search for protocols, judged by the exact chain."""

@@ -1,8 +1,8 @@
-"""The configurations of n agents on a graph, up to symmetry, and what every rule could make of them.
+"""The configurations of n agents on a graph, up to symmetry, and their successors by every rule.
 
 On a complete graph a configuration is the number of agents in each state; on any other graph it is the array of states
-up to the symmetries of the graph. All successors for all choices of a rule are listed once: judging a table is then
-looking up numbers.
+up to the symmetries of the graph. All successors for all choices of a rule are listed once, so that judging a table
+is only looking up numbers.
 """
 
 import itertools
@@ -26,7 +26,7 @@ class Move:
     rule: int
     after: tuple[int, ...]
     weight: int
-    idle: int = -1  # where a daemon chooses: the choice that changes nothing, which it does not count as a move
+    idle: int = -1  # with a daemon: the choice that changes nothing, which does not count as a move
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Arena:
     n: int
     arcs: Arcs
     configurations: tuple[Configuration, ...]
-    arrays: tuple[int, ...]  # how many arrays of agents each stands for
+    arrays: tuple[int, ...]  # the number of arrays of agents that each stands for
     moves: tuple[tuple[Move, ...], ...]
     total: int  # the weights of all moves together
 
@@ -77,7 +77,7 @@ def _complete(n: int, space: RuleSpace) -> Arena:
             weight = counts[a] * (counts[b] - (a == b))
             if weight <= 0:
                 continue
-            if turned and rule in here:  # the same successors: agents have no places
+            if turned and rule in here:  # other arcs have the same successors: agents have no places
                 weight += here[rule].weight
             after = []
             for outcome in space.rules[rule].choices:
@@ -92,7 +92,7 @@ def _complete(n: int, space: RuleSpace) -> Arena:
 
 
 def _placed(graph: str, n: int, arcs: Arcs, space: RuleSpace) -> Arena:
-    """Agents with places: who meets, or whom a node reads, follows from the arcs."""
+    """Agents with places: the arcs determine which agents meet, or which neighbours a node reads."""
     group = symmetries(n, arcs, graph)
     every = list(itertools.product(range(space.states), repeat=n))
     least: dict[Configuration, Configuration] = {}

@@ -21,7 +21,7 @@ def certificate(discovery: Discovery) -> dict[str, Any]:
 
 
 def asked(question: SearchQuestion) -> dict[str, Any]:
-    """The question as the checker reads it, with everything that its goal means."""
+    """The question in the form of the checker, with the full definition of its goal."""
     goal = question.goal
     meant = {"predicate": goal.predicate, "unasked": goal.unasked, "start": goal.start, "correct": goal.correct}
     return question.record() | meant | {"keeps": goal.keeps}

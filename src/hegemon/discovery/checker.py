@@ -1,8 +1,8 @@
-"""Checks a certificate of a search again, by other means: `python -m hegemon.discovery.checker FILE [SAMPLE]`.
+"""Checks a certificate of a search independently: `python -m hegemon.discovery.checker FILE [SAMPLE]`.
 
-It imports nothing of hegemon. It follows single agents, not counts; it judges whole tables one by one, and looks up in
-the certificate what that says of each. With 2 states all tables are judged; with more, SAMPLE tables (by default 1000)
-that a fixed seed draws.
+It imports nothing of hegemon. It follows single agents, not counts; it judges whole tables one by one, and compares
+each judgement with that of the certificate. With 2 states all tables are judged; with more, SAMPLE tables (by default
+1000) that a fixed seed draws.
 """
 
 import ast
@@ -28,7 +28,7 @@ Goal = tuple[Iterable[tuple[int, ...]], Callable[[tuple[int, ...]], bool]]
 
 
 def value(tree: Any, names: dict[str, Any], agents: Sequence[dict[str, Any]] = ()) -> Any:
-    """What an expression of numbers, comparisons and logic means; all(E), none(E), count(E) are about the agents."""
+    """The value of an expression of numbers, comparisons and logic; all(E), none(E), count(E) count agents."""
     if isinstance(tree, ast.BoolOp):
         parts = [value(part, names, agents) for part in tree.values]
         return all(parts) if isinstance(tree.op, ast.And) else any(parts)
@@ -51,7 +51,7 @@ def read(text: str) -> ast.expr:
 
 
 def asked_graphs(kind: str, n: int) -> list[Arcs]:
-    """The arcs of every graph that is asked about; of `connected` those of all graphs with named nodes."""
+    """The arcs of every graph in question; for `connected`, of all graphs with named nodes."""
     every = [(i, j) for i in range(n) for j in range(i)]
     if kind == "connected":
         subsets = itertools.product((0, 1), repeat=len(every))
@@ -74,7 +74,7 @@ def is_connected(n: int, edges: Arcs) -> bool:
 
 
 def goals(content: dict[str, Any], outputs: Sequence[int], n: int) -> list[Goal]:
-    """Pairs of starts and a test of configurations: from these starts, what passes is reached and kept."""
+    """Pairs of starts and a test: from these starts, a configuration that passes must be reached and kept."""
     every = list(itertools.product(range(len(outputs)), repeat=n))
 
     def about(agents: tuple[int, ...]) -> list[dict[str, Any]]:
@@ -139,7 +139,7 @@ def reaches(
 
 
 def told_apart(content: dict[str, Any]) -> Sequence[int]:
-    """The states that a renaming must leave alone."""
+    """The states that a renaming must not change."""
     if content["predicate"] is not None:
         return (0, 1)
     start = "" if content["self_stabilizing"] else content["start"]
@@ -151,7 +151,7 @@ def told_apart(content: dict[str, Any]) -> Sequence[int]:
 def looked_up(
     node: dict[str, Any], table: Table, outputs: Sequence[int], graph: str, fixed: Sequence[int]
 ) -> dict[str, Any]:
-    """What the tree says of a table: the leaf that it leads to."""
+    """The tree's result for a table: the leaf that it leads to."""
     while "rule" in node:
         a, b, face = node["rule"]
         outcome = table[a, b][face]
@@ -231,7 +231,7 @@ def check(content: dict[str, Any], sample: int = 1000) -> tuple[int, int]:
             table = make(outcomes)
             leaf = looked_up(problem["tree"], table, outputs, graph, fixed)
             places = [(n, arcs) for n in content["n"] for arcs in every[n]]
-            if "holds" not in leaf:  # it says where the table fails
+            if "holds" not in leaf:  # where the table fails
                 n = leaf["fails"]
                 places = [(n, arcs) for arcs in every[n] if not leaf["arcs"] or same(arcs, leaf["arcs"])]
             right = all(judge(table, outputs, n, arcs, asked[n], content["keeps"]) for n, arcs in places)

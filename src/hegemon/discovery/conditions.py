@@ -1,4 +1,4 @@
-"""The condition of a goal as Python: what the file of a protocol says that is correct."""
+"""The condition of a goal as Python, for the predicate `correct` in a protocol's file."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING

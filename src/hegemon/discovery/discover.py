@@ -1,4 +1,4 @@
-"""The front door: search all protocols of a size, count them, rank what is found."""
+"""The public function `discover`: search all protocols of a size, count them, rank those found."""
 
 import time
 from collections import Counter
@@ -27,7 +27,7 @@ class Found:
 
     problem: Problem
     table: tuple[int, ...]
-    tables: int  # how many tables give this process
+    tables: int  # the number of tables that give this process
     times: dict[
         int, tuple[Fraction, Fraction]
     ]  # for each n: expected steps (a daemon: most moves), worst start and mean
@@ -54,7 +54,7 @@ class Found:
 
 
 def summary(question: SearchQuestion, found: tuple[Found, ...], about: dict[str, Any]) -> str:
-    """What a search has found, in a few lines."""
+    """The results of a search in a few lines."""
     about = about | {"processes": len(found)}
     if found:
         largest = max(question.n)
@@ -102,7 +102,7 @@ class Discovery:
         return total
 
     def check_counts(self) -> None:
-        """Every table is counted once."""
+        """Check that every table is counted once."""
         covered = sum(tables for _, tables in self.pruned.values()) + self.satisfying
         assert covered == self.tables, f"{covered:,} tables were counted, and there are {self.tables:,}"
 
@@ -212,7 +212,7 @@ def _ticker(
     last = [time.monotonic()]
 
     def tick(search: TableSearch) -> None:
-        kept.judged += 1  # also what an interrupt makes necessary a second time
+        kept.judged += 1  # also judgements that an interrupt made necessary a second time
         now = time.monotonic()
         if now - last[0] >= EVERY:
             last[0] = now
@@ -240,7 +240,7 @@ def rank(problems: Sequence[Problem], trees: Sequence[Node], progress: display.S
 
 
 def process(problem: Problem, table: Sequence[int]) -> tuple[Any, ...]:
-    """What two tables have in common that differ in the names of states, and on complete graphs in who initiates."""
+    """A key, equal for tables that differ only in the names of states, or, on complete graphs, in the initiator."""
     space, anonymous = problem.space, problem.anonymous
     forms = []
     for name in renamings(problem.colours):

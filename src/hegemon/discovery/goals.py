@@ -1,4 +1,4 @@
-"""What is searched for: from which starts, and which configurations are correct then.
+"""The goal of a search: starts, and the configurations that are correct for them.
 
 Agents of a searched protocol have a `state` (0, 1, …) and an `output` (0 or 1, fixed for each state). A goal gives
 *scenarios*: starts, and the configurations that are correct from them.
@@ -19,7 +19,7 @@ from hegemon.models.expressions import parse, whole_number
 from hegemon.models.functions import names_in
 
 KNOWN = "leader-election, majority, threshold:K, 'predicate:A % 2 == 1', or own with --correct"
-OUTPUTS, STATES, NOTHING = "outputs", "states", "nothing"  # what a settled configuration keeps, besides being correct
+OUTPUTS, STATES, NOTHING = "outputs", "states", "nothing"  # what a settled configuration keeps, if it is correct
 
 Scenario = tuple[str, tuple[int, ...], tuple[bool, ...]]  # its name, the starts, and what is correct
 
@@ -34,7 +34,7 @@ class SearchGoal:
     start: str = "all(state == 0)"
     correct: str = "count(output == 1) == 1"
     predicate: str | None = None
-    unasked: str | None = None  # inputs for which every answer is right
+    unasked: str | None = None  # inputs for which every output is correct
 
     def scenarios(self, arena: Arena, outputs: Sequence[int]) -> Iterator[Scenario]:
         if self.predicate is not None:
@@ -46,7 +46,7 @@ class SearchGoal:
             yield "", tuple(k for k, is_start in enumerate(starts) if is_start), tuple(correct)
 
     def _inputs(self, arena: Arena, outputs: Sequence[int]) -> Iterator[Scenario]:
-        """Agents start in state 0 (input A) or 1 (input B), and in the end all say whether the predicate holds."""
+        """Agents start in state 0 (input A) or 1 (input B), and in the end all output whether the predicate holds."""
         every = [arena.counts(k, len(outputs)) for k in range(len(arena.configurations))]
         for answer in (1, 0):
             starts = []
@@ -72,7 +72,7 @@ class SearchGoal:
 
     @cached_property
     def names_states(self) -> bool:
-        """Whether a condition tells states apart, so that they cannot be renamed."""
+        """Whether a condition distinguishes states, so that they cannot be renamed."""
         texts = [self.correct] if self.self_stabilizing else [self.correct, self.start]
         return self.predicate is None and any("state" in names_in(parse(text)) for text in texts)
 
@@ -81,7 +81,7 @@ class SearchGoal:
         return self.predicate is None and not self.self_stabilizing and self.start == SearchGoal.start
 
     def colours(self, outputs: Sequence[int]) -> tuple[Any, ...]:
-        """What a renaming of states must respect: the outputs, and the states that the goal tells apart."""
+        """What a renaming of states must preserve: the outputs, and the states that the goal distinguishes."""
         if self.predicate is not None:
             return tuple((output, k if k < 2 else -1) for k, output in enumerate(outputs))
         if self.starts_uniform and "state" not in names_in(parse(self.correct)):
@@ -110,7 +110,7 @@ class SearchGoal:
 
 @lru_cache(maxsize=8)
 def _searched(states: int) -> Any:
-    """What conditions are about: the fields that an agent of a searched protocol has."""
+    """A protocol class with the fields of searched agents, for parsing conditions."""
 
     class Searched(PopulationProtocol):
         """The protocols that are searched."""
@@ -128,7 +128,7 @@ def _searched(states: int) -> Any:
 def make_goal(
     specification: str, states: int, self_stabilizing: bool, silent: bool, start: str | None, correct: str | None
 ) -> SearchGoal:
-    """The goal that a specification names; what makes no sense is refused."""
+    """The goal that a specification names; a meaningless specification is refused."""
     kind, colon, rest = specification.partition(":")
     keeps = STATES if silent else OUTPUTS
     if start is not None and self_stabilizing:

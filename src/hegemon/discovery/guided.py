@@ -3,7 +3,7 @@
 A walk starts from a random table and changes one rule at a time, mostly one that the present failure depends on; it
 keeps a change unless that makes more configurations hopeless. Of every failure it learns the rules that it depends on:
 a table that agrees with them is wrong, and is not judged again. A walk is determined by the seed and its number, so the
-answer does not depend on how many workers there are. The search covers what it has looked at and nothing else.
+result does not depend on the number of workers. The search covers only the tables that it has judged.
 """
 
 import random
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 LENGTH = 400  # changes of a walk
 WALKS = 100
 MOST_LEARNED = 300  # failures that a walk remembers
-IDLE = 0.5  # how likely a rule of a first table changes nothing
-ASTRAY = 0.1  # how likely a change is any, and how likely a worse one is kept
+IDLE = 0.5  # the probability that a rule of a first table changes nothing
+ASTRAY = 0.1  # the probabilities of an arbitrary change, and of keeping a worse one
 STALE = 60  # changes without progress after which a walk begins again
 PATIENCE = 5.0  # seconds between two times of saving
 
@@ -47,7 +47,7 @@ class GuidedDiscovery:
     seed: int
     walks: int
     judged: int  # tables that were judged, some perhaps in several walks
-    skipped: int  # tables that a learned failure settled
+    skipped: int  # tables that were skipped by a learned failure
     seconds: float
 
     @property
@@ -135,7 +135,7 @@ def _walked(
         return
     pool = open_pool(cluster, workers)
     executor = pool.start()
-    finished, plain = False, replace(question)  # without what it has computed
+    finished, plain = False, replace(question)  # without its computed results
     try:
         futures: list[tuple[int, Future[Any]]] = [(k, executor.submit(walk, plain, seed, k)) for k in numbers]
         for k, future in futures:

@@ -23,9 +23,9 @@ from hegemon.models.parameters import Parameter
 from hegemon.models.population import PopulationProtocol
 from hegemon.protocols.loading import find_protocol
 
-MOST_CONFIGURATIONS = 200_000  # of a chain that is built
+MOST_CONFIGURATIONS = 200_000  # configurations of a chain that is built
 MOST_VARIANTS = 5_000
-MOST_VALUES = 12  # of a parameter for which no values are given
+MOST_VALUES = 12  # values of a parameter for which none are given
 EXACT, MEASURED = "exact", "measured"
 
 
@@ -39,7 +39,7 @@ class TriedParameters:
     kind: str
     convergence: float
     holding: float  # infinite if the leader is never lost
-    at_least: bool = False  # measured, and some runs ended before their leader was lost
+    at_least: bool = False  # measured, and some runs were stopped before the leader was lost
     published: bool = False  # the parameters that the protocol has by default
 
     def dominates(self, other: "TriedParameters") -> bool:
@@ -56,7 +56,7 @@ class TriedParameters:
 
 @dataclass(frozen=True)
 class Improvement:
-    """Everything that was tried, what was left out, and the front for each n."""
+    """All tried choices, those left out, and the front for each n."""
 
     protocol: str
     free: dict[str, list[Any]]
@@ -66,7 +66,7 @@ class Improvement:
     hold: float | None = None
 
     def front(self, n: int) -> list[TriedParameters]:
-        """What nothing else of this n beats in convergence, holding and states at once, the fastest first."""
+        """The choices that no other of this n beats in convergence, holding and states at once, the fastest first."""
         here = [one for one in self.tried if one.n == n]
         kept = [one for one in here if not any(other.dominates(one) for other in here)]
         return sorted(kept, key=lambda one: (one.convergence, -one.holding, one.states))
@@ -155,7 +155,7 @@ def improve(
 
 
 def _allowed(kind: Any, n: int, choices: list[dict[str, Any]]) -> Iterator[tuple[Any, dict[str, Any], bool]]:
-    """The combinations that the protocol allows, the published one among them or besides them."""
+    """The combinations that the protocol allows, and the published one."""
     default, seen = kind(n=n), False
     for given in choices:
         try:
@@ -195,7 +195,7 @@ def _measured(
     workers: int | None,
     cluster: str | None,
 ) -> list[TriedParameters]:
-    """Means of runs; of a leader that was not lost in time, that it was held at least that long."""
+    """Means of runs; a leader that was not lost before the limit counts as held at least that long."""
     if "safe" not in kind.starts:
         raise InvalidInput(f"{kind.id} has no start `safe`, from which holding is measured; leave --measure out")
     found = [one for size in sizes for one in _allowed(kind, size, choices)]
@@ -208,7 +208,7 @@ def _measured(
     for number, (made, given, published) in enumerate(found):
         converged, held = (table[table["case"] == 2 * number + k] for k in (0, 1))
         if not converged["reached"].all():
-            continue  # no mean is known
+            continue  # the mean is unknown
         tried.append(
             TriedParameters(
                 given, made.n, made.states, MEASURED, float(converged["steps"].mean()),

@@ -1,9 +1,9 @@
-"""Whether a rule table, or what is decided of one, satisfies a specification.
+"""Whether a rule table, even a partly decided one, satisfies a specification.
 
-A configuration is *settled* if it is correct and no agent's output changes any more, whatever happens. A table is right
+A configuration is *settled* if it is correct and no agent's output can change any more. A table is correct
 if a settled configuration can be reached from every configuration that can be reached from a start: on a finite chain
 that is to reach one with probability 1. A partial table already fails if decided rules reach a configuration from which
-nothing that may still be settled can be reached, even if every undecided rule may do anything each time it is used.
+no possibly settled configuration can be reached, even if every undecided rule may do anything each time it is used.
 Where a daemon chooses who moves, decided rules must have no cycle outside either. Sets of configurations are the bits
 of whole numbers.
 """
@@ -25,7 +25,7 @@ class Requirement:
     starts: tuple[int, ...]
     correct: tuple[bool, ...]
     label: str = ""
-    daemon: bool = False  # whether any sequence of moves may happen, however unlikely
+    daemon: bool = False  # whether any sequence of moves may happen (a daemon), whatever its probability
 
     @cached_property
     def moves(self) -> list[list[tuple[int, tuple[int, ...], int]]]:
@@ -40,7 +40,7 @@ class Requirement:
 @dataclass(frozen=True)
 class Verdict:
     status: str
-    case: int = -1  # which question fails
+    case: int = -1  # the requirement that fails
     start: int = -1
     witness: int = -1  # a configuration from which nothing settled can be reached
     uses: int = 0  # the rules that the failure depends on, as bits
@@ -50,7 +50,7 @@ class Verdict:
 def judge(table: Sequence[int], keeps: Sequence[Sequence[bool]], cases: Sequence[Requirement]) -> Verdict:
     """`table` has a choice for each rule or -1; `keeps[rule][choice]` says whether no agent's output changes."""
     needed = -1
-    for number, case in enumerate(cases):  # all of them: a larger n may fail by rules that a smaller one has open
+    for number, case in enumerate(cases):  # all: a larger n may fail by rules that are undecided for a smaller one
         outlook = Outlook(table, keeps, case)
         order, parents, undecided = outlook.reached()
         hopeless = [here for here in order if not outlook.hopeful >> here & 1]
@@ -65,12 +65,12 @@ def judge(table: Sequence[int], keeps: Sequence[Sequence[bool]], cases: Sequence
 
 
 class Outlook:
-    """What a table, partly decided, can do in one case."""
+    """What a partly decided table can do in one case."""
 
     def __init__(self, table: Sequence[int], keeps: Sequence[Sequence[bool]], case: Requirement):
         self.table, self.case = table, case
-        self.after: list[int] = []  # what may come next, undecided rules doing anything
-        self.settled = 0  # what may be settled, as far as decided rules say
+        self.after: list[int] = []  # possible successors if undecided rules may do anything
+        self.settled = 0  # configurations that may be settled, by the decided rules
         for here, moves in enumerate(case.moves):
             following, quiet = 0, case.correct[here]
             for rule, bits, anything in moves:
@@ -114,7 +114,7 @@ class Outlook:
         return goal
 
     def reached(self) -> tuple[list[int], dict[int, tuple[int, int]], int]:
-        """What decided rules reach, in order; for each its source and rule; the first undecided rule, or -1."""
+        """What decided rules reach, in order; the source and rule of each; the first undecided rule, or -1."""
         order = list(self.case.starts)
         parents = dict.fromkeys(order, (-1, -1))
         undecided, table, arena = -1, self.table, self.case.arena.moves
@@ -139,12 +139,12 @@ class Outlook:
         return min(following, default=-1)
 
     def moves(self, here: int) -> list[int]:
-        """Where decided rules lead that change something."""
+        """The successors by decided rules that change something."""
         moves, table = self.case.arena.moves[here], self.table
         return [move.after[table[move.rule]] for move in moves if table[move.rule] not in (-1, move.idle)]
 
     def failure(self, number: int, hopeless: list[int], parents: dict[int, tuple[int, int]]) -> Verdict:
-        """Of all failures one that depends on the fewest rules."""
+        """Among all failures, one that depends on the fewest rules."""
         best: Verdict | None = None
         for witness in hopeless:
             uses, here = 0, witness

@@ -1,4 +1,4 @@
-"""What an interrupted search leaves behind, and goes on from: one JSON file that belongs to one question."""
+"""The checkpoint from which an interrupted search continues: one JSON file per question."""
 
 import hashlib
 import json
@@ -9,8 +9,8 @@ from typing import Any
 from hegemon.errors import InvalidInput
 from hegemon.files import read_regular, write_text
 
-PATIENCE = 5.0  # seconds between two times of saving, at least
-SHARE = 20  # saving takes at most one part in 20 of the time of a search
+PATIENCE = 5.0  # least seconds between two saves
+SHARE = 20  # saving takes at most 1/20 of the time of a search
 LARGEST = 2**31
 
 
@@ -47,13 +47,13 @@ class KeptSearch:
 
 
 def write_kept(path: str | Path, content: dict[str, Any]) -> None:
-    """The content with a sum over all of it, so that a damaged file is noticed whatever was damaged."""
+    """Write the content with a digest of all of it, so that any damage is detected."""
     text = json.dumps(content)
     write_text(path, json.dumps({"sum": _sum(text)})[:-1] + ', "content": ' + text + "}")
 
 
 def read_kept(path: str | Path) -> dict[str, Any]:
-    """What `write_kept` wrote, or one sentence."""
+    """The content that `write_kept` wrote; InvalidInput for a damaged file."""
     try:
         kept = json.loads(read_regular(path, LARGEST))
         content: dict[str, Any] = kept["content"]

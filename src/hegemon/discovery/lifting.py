@@ -1,7 +1,7 @@
-"""What becomes of protocols that were found, at larger n: right there too, or counterexamples worth keeping.
+"""Protocols that were found, judged at larger n: they are correct there too, or give counterexamples.
 
-Where the configurations of an n fit, everything is judged by the same specification. At larger n the best are run. The
-best are given to the prover as well, which settles some of them for every n.
+Where the configurations of an n fit, all are judged by the same specification. At larger n the best are run. The
+best are also given to the prover, which decides some of them for every n.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from hegemon.models.rule_writing import protocol_of
 from hegemon.runs.trials import run_trials
 
 TRIALS = 10
-STEPS = 20  # times n^2, of a run at larger n
+STEPS = 20  # the limit of a run at larger n, in n^2 steps
 
 
 @dataclass(frozen=True)
@@ -37,14 +37,14 @@ class Simulated:
 
 @dataclass(frozen=True)
 class Lifted:
-    """The protocols that are right at every further n, those that fail at one, and those that use a further rule."""
+    """The protocols that are correct at every further n, those that fail at one, and those that use a further rule."""
 
-    sizes: tuple[int, ...]  # that were judged
+    sizes: tuple[int, ...]  # sizes that were judged
     right: tuple[Found, ...]
-    wrong: tuple[tuple[Found, int, tuple[int, ...]], ...]  # with the first n, and a configuration without hope
-    undecided: tuple[Found, ...]  # a rule that was never used before matters there
+    wrong: tuple[tuple[Found, int, tuple[int, ...]], ...]  # with the first n that fails, and a hopeless configuration
+    undecided: tuple[Found, ...]  # a rule that was not used at smaller n is used there
     simulated: tuple[Simulated, ...] = ()
-    proofs: tuple[tuple[Found, tuple[tuple[str, str], ...]], ...] = ()  # questions about `safe`, and what was proved
+    proofs: tuple[tuple[Found, tuple[tuple[str, str], ...]], ...] = ()  # questions about `safe`, and their results
 
     def record(self, best: int = 10) -> dict[str, Any]:
         wrong = [
@@ -108,7 +108,7 @@ def lift(
 
 
 def _fits(question: SearchQuestion, n: int) -> bool:
-    """Whether an n can be judged; what is too small for the graph, or too large to run, is refused."""
+    """Whether an n can be judged; an n too small for the graph, or too large to run, is refused."""
     try:
         replace(question, n=(n,))
     except InvalidInput:

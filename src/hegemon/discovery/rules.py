@@ -1,9 +1,9 @@
-"""Rule tables: what agents may become, and which tables give the same process.
+"""Rule tables: the possible outcomes for agents, and which tables give the same process.
 
 Where two agents meet, a table has one *rule* per ordered pair of states (initiator, responder); with a coin, one per
 pair and face; if it is symmetric, one per unordered pair. Where a node reads neighbours, it has one rule per own state
-and states read; if it is symmetric, the order of the neighbours means nothing. A rule has as many *choices* as there
-are outcomes.
+and states read; if it is symmetric, the order of the neighbours is ignored. A rule has one *choice* per
+outcome.
 """
 
 import itertools
@@ -18,7 +18,7 @@ States = tuple[int, ...]
 
 @dataclass(frozen=True)
 class TableRule:
-    """What is decided at once: what the first of the states `reads` become; if `both_ways`, also read the other way."""
+    """One decision: the outcome for the first of the states `reads`; with `both_ways`, also in the reverse order."""
 
     reads: States
     face: int
@@ -59,7 +59,7 @@ class RuleSpace:
         return tuple(found)
 
     def _mirrored(self, reads: States) -> States:
-        """The same situation seen from the other side; itself where sides differ."""
+        """The same situation seen from the other side; the situation itself if the sides differ."""
         if not self.symmetric or self.neighbours == 1:
             return reads
         return (reads[0], *reads[:0:-1]) if self.neighbours else reads[::-1]
@@ -70,7 +70,7 @@ class RuleSpace:
 
     @cached_property
     def index(self) -> dict[States, tuple[int, bool]]:
-        """For states read and a face: which rule it is, and whether its outcome is to be read the other way round."""
+        """For states read and a face: the rule, and whether its outcome is reversed."""
         found = {}
         for number, rule in enumerate(self.rules):
             found[rule.key] = number, False
@@ -84,11 +84,11 @@ class RuleSpace:
         return math.prod(len(rule.choices) for rule in self.rules)
 
     def free(self, decided: int) -> int:
-        """How many tables have given choices for the rules of a set (bits)."""
+        """The number of tables that have given choices for the rules of a set (bits)."""
         return math.prod(len(rule.choices) for k, rule in enumerate(self.rules) if not decided >> k & 1)
 
     def outcome(self, table: Sequence[int], *key: int) -> States | None:
-        """What the states of a key become; None if that is not decided. The face may be left out."""
+        """The outcome for the states of a key; None if it is undecided. The face may be left out."""
         rule, turned = self.index[key if key in self.index else (*key, 0)]
         if table[rule] < 0:
             return None

@@ -1,12 +1,12 @@
-"""The search: a tree of decisions, of which only those are made that are needed to judge.
+"""The search: a tree of decisions, where only the decisions needed for a judgement are made.
 
 A node is `("fails", case, start, witness, uses)`, `("holds",)`, `("rule", number, branches)` with branches
-`(choices, node)`, or `("failed", tally)`: a subtree in which everything fails, of which only the tally is kept (for
+`(choices, node)`, or `("failed", tally)`: a subtree in which everything fails, and only its tally is kept (for
 each case that fails: how many branches end there, and how many tables they cover).
 
 The first choice of a branch stands for all its choices: the others give the same process, or the same after two states
 that nothing has mentioned so far are exchanged. A failure that does not depend on a rule is a failure for every choice
-of it: the rule's decision is then taken back, and its other choices are never looked at.
+of it: the rule's decision is then undone, and its other choices are skipped.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -17,12 +17,12 @@ from hegemon.discovery.goals import NOTHING, OUTPUTS, SearchGoal
 from hegemon.discovery.judge import FAILS, HOLDS, Requirement, judge
 from hegemon.discovery.rules import RuleSpace, renamed, renamings
 
-Node = tuple[Any, ...]  # of the tree of a search: its kind, then what belongs to that kind
+Node = tuple[Any, ...]  # a node of the tree: its kind, then the fields of that kind
 
 
 @dataclass(frozen=True)
 class Problem:
-    """All tables of a space with these outputs, judged by these cases. `colours` are what a renaming must respect."""
+    """All tables of a space with these outputs, judged by these cases. A renaming must preserve `colours`."""
 
     space: RuleSpace
     outputs: tuple[int, ...]
@@ -72,7 +72,7 @@ class TableSearch:
         rules = problem.space.rules
         self.keeps = [[problem.keeps(k, c) for c in range(len(rule.choices))] for k, rule in enumerate(rules)]
         self.judged = 0
-        self.done = 0  # tables, or about that many, that are behind us
+        self.done = 0  # about how many tables are covered so far
 
     def explore(self) -> Node:
         node, _ = self._explore([-1] * len(self.problem.space.rules), (), self.problem.space.size)

@@ -1,4 +1,4 @@
-"""A question: which protocols are searched, on which graphs, for what. It is checked when it is made."""
+"""A search question: the protocols to search, the graphs and the goal. It is checked on construction."""
 
 import itertools
 import re
@@ -15,8 +15,8 @@ from hegemon.discovery.search import Problem
 from hegemon.errors import InvalidInput
 from hegemon.experiments.axes import parse_axis
 
-MOST_STATES = 6  # of a guided search
-MOST_CONFIGURATIONS = 2000  # of one size
+MOST_STATES = 6  # walks of a guided search
+MOST_CONFIGURATIONS = 2000  # graphs of one size
 READS = {"directed-ring": 1, "oriented-ring": 2, "ring": 2}  # how many neighbours a node reads there
 KINDS: dict[str, Callable[[int], bool]] = {
     "odd": lambda n: n % 2 == 1,
@@ -27,7 +27,7 @@ KINDS: dict[str, Callable[[int], bool]] = {
 
 @dataclass(frozen=True)
 class SearchQuestion:
-    """Everything that decides the answer of a search."""
+    """Everything that determines the result of a search."""
 
     specification: str
     states: int
@@ -117,7 +117,7 @@ class SearchQuestion:
 
     @property
     def command(self) -> str:
-        """The command that asks this."""
+        """The command of this search."""
         words = [f"hegemon discover {_quoted(self.specification)} --states {self.states} --n {_written(self.n)}"]
         for one in fields(self)[3:]:
             value = getattr(self, one.name)

@@ -9,7 +9,7 @@ from hegemon.discovery.judge import Outlook, Requirement
 def exact_times(
     table: Sequence[int], keeps: Sequence[Sequence[bool]], cases: Sequence[Requirement]
 ) -> dict[int, tuple[Fraction, Fraction]]:
-    """For each n: from the worst start, and the mean over all arrays of agents that are starts, graphs alike."""
+    """For each n: the time from the worst start, and the mean over all arrays of agents that are starts, all graphs."""
     starts: dict[int, list[tuple[Fraction, int]]] = {}
     for case in cases:
         outlook = Outlook(table, keeps, case)
@@ -53,7 +53,7 @@ def _solve(table: Sequence[int], case: Requirement, unsettled: list[int]) -> dic
                     row[there] = row.get(there, Fraction(0)) + move.weight
         rows[here] = {there: weight / leaving for there, weight in row.items()}
         spent[here] = Fraction(case.arena.total, leaving)
-    for gone in reversed(unsettled):  # every later row is then free of what was eliminated
+    for gone in reversed(unsettled):  # later rows then do not contain the eliminated configuration
         row = rows[gone]
         again = row.pop(gone, Fraction(0))
         if again:

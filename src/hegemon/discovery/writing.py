@@ -1,4 +1,4 @@
-"""A protocol that was found, as a table of rules and as a Python file that reads like a protocol."""
+"""A protocol that was found, as a table of rules and as a Python file with a protocol class."""
 
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -31,7 +31,7 @@ def rule_lines(found: "Found") -> list[str]:
 
 
 def changes(found: "Found") -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """The decided rules that change a state: the states read and the face, and what becomes of the first of them."""
+    """The decided rules that change a state: states read, the coin's face, and the new states of the first of them."""
     space = found.problem.space
     every = ((key, space.outcome(found.table, *key)) for key in sorted(space.index))
     return [(key, after) for key, after in every if after is not None and after != key[: len(after)]]
@@ -49,7 +49,7 @@ def rule_table(found: "Found") -> RuleTable:
 
 
 def protocol_text(found: "Found", name: str, command: str) -> str:
-    """The file: run it, verify it, prove it."""
+    """The text of the Python file, for `run`, `verify` and `prove`."""
     problem, names = found.problem, found.names
     graph, goal = problem.cases[0].arena.graph.partition(":")[0], problem.goal
     unit = "Most moves under the central daemon" if problem.cases[0].daemon else "Exact expected steps"
@@ -128,7 +128,7 @@ def _place(graph: str, neighbours: int) -> list[str]:
 
 
 def _right(found: "Found") -> list[str]:
-    """A predicate of the inputs A and B, and whether an agent's answer is right."""
+    """A predicate of the inputs A and B, and whether an agent's output is correct, as source."""
     goal = found.problem.goal
     assert goal.predicate is not None
     free = f"{python_text(parse(goal.unasked), _inputs)} or " if goal.unasked else ""
@@ -196,7 +196,7 @@ def _rule_code(found: "Found", names: list[str]) -> list[str]:
 
 
 def _sight(names: list[str]) -> list[str]:
-    """Which states neighbours have, in no order: two that differ are both seen, two that agree are one."""
+    """The states of the neighbours, in no order: two different ones are both listed, two equal ones once."""
     lines = [f"        sees_{name} = False" for name in names] + ["        for other in neighbours:"]
     for name in names:
         lines += [f"            if other.state == {quoted(name)}:", f"                sees_{name} = True"]
