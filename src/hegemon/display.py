@@ -1,4 +1,4 @@
-"""How things show themselves: figures as people read them, and for a notebook tables, sentences and bars, as HTML.
+"""Display of results: readable figures, and for notebooks tables, sentences and bars as HTML.
 
 Every string is escaped in HTML; nothing here prints. Outside a notebook there are no bars, and `_repr_html_` is not
 called.
@@ -18,14 +18,14 @@ from hegemon.errors import pass_interrupt
 PATIENCE = 1.0  # seconds before a bar appears
 EVERY = 0.2  # seconds between two of its movements
 SHOWN = 10  # rows of a table
-MEANT = 10**15  # the digits of larger floats are not all meant
-HUGE = 10**21  # whole numbers from here on are rounded; JSON has them all
+MEANT = 10**15  # larger floats are shown with an exponent
+HUGE = 10**21  # larger whole numbers are rounded here; JSON has all digits
 
 Signed = TypeVar("Signed", bound=Callable[..., Any])  # keeps its signature
 
 
 def figure(value: Any) -> str:
-    """A value as people read it, on the command line and in a notebook alike."""
+    """A value in readable form, the same on the command line and in a notebook."""
     if value is None:
         return "–"
     if isinstance(value, bool):
@@ -45,7 +45,7 @@ def counted(number: int, what: str) -> str:
 
 
 def text(value: Any) -> str:
-    """The same, escaped."""
+    """The same, escaped for HTML."""
     return html.escape(figure(value))
 
 
@@ -54,7 +54,7 @@ def heading(title: str, remark: str = "") -> str:
 
 
 def facts(content: Mapping[str, Any]) -> str:
-    """Names and values, one below the other."""
+    """Names and values, one row each."""
     cell = '<td style="text-align:left">'
     rows = "".join(
         f'<tr><th style="text-align:left">{text(k)}</th>{cell}{text(v)}</td></tr>' for k, v in content.items()
@@ -63,7 +63,7 @@ def facts(content: Mapping[str, Any]) -> str:
 
 
 def table(rows: Sequence[Mapping[str, Any]], title: str = "", shown: int = SHOWN) -> str:
-    """Rows under the names of their columns; of many, the first ones and how many more there are."""
+    """Rows under the names of their columns; of many rows, the first ones and the number of the others."""
     if not rows:
         return ""
     columns = list(dict.fromkeys(name for row in rows for name in row))
@@ -88,7 +88,7 @@ def lines(sentences: Sequence[str]) -> str:
 
 
 def in_notebook() -> bool:
-    """Whether a kernel of Jupyter runs this program."""
+    """Whether this program runs in a Jupyter kernel."""
     if "ipykernel" not in sys.modules:
         return False
     from IPython import get_ipython
@@ -101,7 +101,7 @@ Show = Callable[[str, int, int | None], None]
 
 @contextlib.contextmanager
 def notebook_progress() -> Iterator[Show | None]:
-    """In a notebook, what shows a bar when called with a stage, how much is done and how much there is."""
+    """In a notebook, a function that shows a bar when called with a stage, the amount done and the total; else None."""
     if not in_notebook():
         yield None
         return
@@ -113,9 +113,9 @@ def notebook_progress() -> Iterator[Show | None]:
 
 
 def with_progress(function: Signed) -> Signed:
-    """What the function calls `progress` is a notebook's bar, unless the caller gives another.
+    """Gives the function a notebook's bar as `progress`, unless the caller gives another.
 
-    An interrupt is raised as one, wherever it arrived.
+    An interrupt is raised as KeyboardInterrupt, even if it surfaces as another error.
     """
 
     @functools.wraps(function)

@@ -1,5 +1,5 @@
-"""The one exception that bad input raises, and its kin for what broke on the way. The command line prints the sentence
-and exits with 2, or with 3."""
+"""The exception that bad input raises, and the one for work that could not be finished. The command line prints its
+sentence and exits with 2, or with 3."""
 
 import traceback
 from collections.abc import Iterable
@@ -12,15 +12,15 @@ class InvalidInput(ValueError):
 
 
 class Unfinished(InvalidInput):
-    """Nothing is wrong with what was asked, but it could not be finished: a disk is full, a scheduler is gone."""
+    """The input is correct, but the work could not be finished: a full disk, a lost scheduler."""
 
 
 class Refused(Exception):
-    """A value of an option that cannot be used. No ValueError, which an option parser would reword."""
+    """A value of an option that cannot be used. It is not a ValueError, which an option parser would reword."""
 
 
 def is_interrupt(error: BaseException | None) -> bool:
-    """Whether an interrupt from the keyboard is what it is, or what it comes from.
+    """Whether an exception is an interrupt from the keyboard, or is caused by one.
 
     An interrupt that arrives inside compiled code comes out as another error, whose cause it is: from Numba
     a SystemError ("returned a result with an exception set"), from NumPy a TypeError.
@@ -31,14 +31,14 @@ def is_interrupt(error: BaseException | None) -> bool:
 
 
 def pass_interrupt(error: BaseException | None) -> None:
-    """Raise the interrupt that an error comes from, if it comes from one."""
+    """Raise the interrupt that caused an error, if one did."""
     if is_interrupt(error):
         raise KeyboardInterrupt from None
 
 
 def meant(word: str, known: Iterable[str]) -> str:
-    """` (did you mean all-leaders?)` for a word that is nearly one of those known; nothing if it is far from all."""
-    import difflib  # only a mistake needs it
+    """` (did you mean all-leaders?)` for a word that resembles a known one; else an empty string."""
+    import difflib  # imported here: needed only for errors
 
     def plain(text: str) -> str:
         return text[:60].lower().replace("_", "-").strip("-")
@@ -49,7 +49,7 @@ def meant(word: str, known: Iterable[str]) -> str:
 
 
 def choose(known: Iterable[str], instead: str = "") -> str:
-    """`choose a, b, c, or …`, of the names that are not empty; where there is none, what to do `instead`."""
+    """`choose a, b, c, or …` from the names that are not empty; without any, the advice `instead`."""
     names = [name for name in known if name]
     if names:
         return f"choose {', '.join(names)}" + (f", or {instead}" if instead else "")
@@ -72,8 +72,8 @@ def sentence(error: BaseException) -> str | None:
 
 
 def place_in_users_file(error: BaseException, called: bool = False) -> str:
-    """Where in a user's own file an exception passed last, as `file.py, line 8, in validate`; "" if nowhere. With
-    `called`, only where something of the laboratory was called: what users refuse themselves is their own sentence."""
+    """The last place of an exception in a user's own file, as `file.py, line 8, in validate`; "" if there is none. With
+    `called`, only a place that called hegemon: errors that users raise themselves keep their own sentence."""
     for depth, frame in enumerate(reversed(list(traceback.walk_tb(error.__traceback__)))):
         scope = frame[0].f_globals
         if str(scope.get("__name__", "")).startswith("hegemon_user_"):

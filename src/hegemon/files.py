@@ -1,7 +1,7 @@
-"""The one way to write a file: beside its place, then moved into it, so that no kill leaves half of one.
+"""How all files are written: next to their place, then moved into it, so that a kill never leaves half a file.
 
-`reserve` tries before the work is done whether a file can be written at all; `publish` writes it. `read_arrays` and
-`check_fits` read what may have been made elsewhere: nothing is unpacked before its size is known.
+`reserve` tests before the work whether a file can be written at all; `publish` writes it. `read_arrays` and
+`check_fits` are for files from elsewhere: nothing is unpacked before its size is known.
 """
 
 import io
@@ -21,11 +21,11 @@ from hegemon.errors import InvalidInput
 if TYPE_CHECKING:
     import numpy as np
 
-MARK = ".partial"  # what an unfinished file's name ends with
+MARK = ".partial"  # the ending of an unfinished file's name
 
 
 def reserve(path: str | os.PathLike[str]) -> Path:
-    """The path, if a file can be written there: tried now, not after hours of work."""
+    """The path, if a file can be written there; this is tested now, not after hours of work."""
     with _one_sentence(path):
         place = Path(path)
         if place.is_dir():
@@ -49,11 +49,11 @@ def reserve(path: str | os.PathLike[str]) -> Path:
 
 @contextmanager
 def publish(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[Any]]:
-    """A file opened for writing, which appears under its name only when the block ends well."""
+    """A file opened for writing, which appears under its name only if the block ends without an error."""
     options: dict[str, Any] = {} if "b" in mode else {"newline": "", "encoding": "utf-8"}
     with _one_sentence(path):
         place = Path(path)
-        if _is_special(place):  # a device or a pipe is written to, never replaced
+        if _is_special(place):  # a device or a pipe is written directly, never replaced
             with open(place, mode, **options) as file:
                 yield file
             return
@@ -71,7 +71,7 @@ def publish(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[Any]]:
 
 
 def read_regular(path: str | os.PathLike[str], most: int) -> bytes:
-    """The content of a regular file of at most `most` bytes: nothing that waits for a writer, or never ends."""
+    """The content of a regular file of at most `most` bytes; pipes and devices, which may never end, are refused."""
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     with os.fdopen(handle, "rb") as file:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
@@ -83,7 +83,7 @@ def read_regular(path: str | os.PathLike[str], most: int) -> bytes:
 
 
 def discard_unfinished(path: str | os.PathLike[str]) -> None:
-    """Remove what a kill left beside a file while it was written. Only for a file that no other process is writing."""
+    """Remove the unfinished files that killed writers of this file left. No other process may be writing it."""
     place = Path(path).absolute()
     for beside in place.parent.iterdir():
         if beside.name.startswith(f".{place.name[:100]}.") and beside.name.endswith(MARK):
@@ -101,7 +101,7 @@ def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
 
 
 def write_with(path: str | os.PathLike[str], write: Callable[[Path], Any]) -> None:
-    """For libraries that want a name and not a file: `write(name)` gets one beside, with the same ending."""
+    """For libraries that need a name, not a file: `write(name)` gets a temporary name with the same ending."""
     with _one_sentence(path):
         place = Path(path)
         if _is_special(place):
@@ -116,9 +116,9 @@ def write_with(path: str | os.PathLike[str], write: Callable[[Path], Any]) -> No
 
 
 def read_arrays(path: str | os.PathLike[str]) -> "dict[str, np.ndarray]":
-    """The arrays of a file that `numpy.savez` wrote; ValueError says why a file is none.
+    """The arrays of a file that `numpy.savez` wrote; ValueError, with the reason, for any other file.
 
-    Such a file is not compressed: its parts are together no larger than itself, and no array is larger than its part.
+    Such a file is not compressed: its parts together are no larger than the file, and no array is larger than its part.
     """
     if not os.path.exists(path):
         raise FileNotFoundError(path)
@@ -138,7 +138,7 @@ def read_arrays(path: str | os.PathLike[str]) -> "dict[str, np.ndarray]":
 
 
 def _array(content: bytes) -> "np.ndarray":
-    """An array from the bytes of its part. The room that its header asks for is compared with what is there."""
+    """An array from the bytes of its part. The size in its header is compared with the bytes present."""
     import numpy as np
     from numpy.lib import format as form
 
@@ -163,7 +163,7 @@ def check_fits(path: str | os.PathLike[str], size: int) -> None:
 
 
 def memory_available() -> int | None:
-    """Bytes that can be had without swapping and within this process's limit (ulimit -v), where the system says so."""
+    """Bytes available without swapping and within this process's limit (ulimit -v), if the system reports them."""
     try:
         with open("/proc/meminfo") as file:
             fields = dict(line.split(":", 1) for line in file)
@@ -180,7 +180,7 @@ def memory_available() -> int | None:
 
 
 def written(size: float) -> str:
-    """A number of bytes, in a unit of which it has more than one."""
+    """A number of bytes in a readable unit, of which it is more than one."""
     unit, name = next((one for one in ((1e9, "GB"), (1e6, "MB")) if size >= one[0]), (1e3, "kB"))
     return f"{size / unit:,.1f} {name}"
 
@@ -197,7 +197,7 @@ def _umask() -> int:
 
 @contextmanager
 def _one_sentence(path: object) -> Iterator[None]:
-    """What the system says about a name or a disk, as one sentence."""
+    """The system's error about a name or a disk, as one sentence."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Under which names a server may be asked: what keeps a page of another site from reaching it by a name of its own."""
+"""The names under which a server accepts requests, so that pages of other sites cannot reach it by DNS rebinding."""
 
 import contextlib
 import ipaddress
@@ -16,7 +16,7 @@ def is_loopback(host: str) -> bool:
 def is_addressed(header: str, host: str) -> bool:
     """Whether the header `Host` of a request names the server that listens on `host`.
 
-    On loopback that is a loopback name; elsewhere also the host as it was given, a numeric address, or the name of
+    On loopback this must be a loopback name; elsewhere also the host as given, a numeric address, or the name of
     this machine, with a domain or without.
     """
     name = header if header.endswith("]") else header.rpartition(":")[0] or header

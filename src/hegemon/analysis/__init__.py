@@ -1,1 +1,1 @@
-"""What runs mean: statistics and pictures."""
+"""The analysis of runs: statistics and pictures."""

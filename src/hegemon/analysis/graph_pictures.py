@@ -1,4 +1,4 @@
-"""A picture of a graph with the state of every node: who leads, what it carries, what stands out."""
+"""A picture of a graph with the state of every node: leaders, labels and highlighted nodes."""
 
 import inspect
 import math
@@ -70,7 +70,7 @@ def draw_graph(protocol: Any, topology: Any, configuration: Any, title: str, pat
 
 
 def first_sentence(function: Callable[..., Any]) -> str:
-    """What an author says of a function, to go on with within a sentence."""
+    """The first sentence of a function's docstring, for use within another sentence."""
     said = (inspect.getdoc(function) or "").split("\n")[0].rstrip(".")
     return said[:1].lower() + said[1:]
 

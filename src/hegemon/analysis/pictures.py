@@ -1,6 +1,6 @@
 """Pictures of runs, in one style that is readable on a slide and on a phone.
 
-Colours are those of Okabe and Ito, which everybody can tell apart; lines differ in style or marker as well. A
+Colours are those of Okabe and Ito, which colour-blind readers can distinguish; lines differ in style or marker, too. A
 legend stands below its axes, never on the data. Matplotlib is imported where it is used: it takes longer to load
 than most runs.
 """
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-logging.getLogger("matplotlib").setLevel(logging.ERROR)  # that a home cannot be written to is no news
+logging.getLogger("matplotlib").setLevel(logging.ERROR)  # no warning about a read-only home
 
 FORMATS = (".png", ".svg", ".pdf")
 RESOLUTION = 150  # dots per inch
@@ -34,13 +34,13 @@ INK, GRID = "#222222", "#dddddd"
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7A5195")
 LINES = ("-", "--", "-.", ":")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
-BAND = (0.1, 0.9)  # the quantiles over trials between which a band lies
-POINTS = 400  # of a curve
+BAND = (0.1, 0.9)  # a band lies between these quantiles over trials
+POINTS = 400  # points of a curve
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def check_picture_path(path: str | os.PathLike[str]) -> Path:
-    """Refuse before the work is done, not after."""
+    """Refuse a bad path before the work is done, not after."""
     place = Path(path)
     if place.suffix.lower() not in FORMATS:
         raise InvalidInput(f"the picture {path} must end in {', '.join(FORMATS)}")
@@ -48,7 +48,7 @@ def check_picture_path(path: str | os.PathLike[str]) -> Path:
 
 
 class Picture:
-    """A figure that shows itself in a notebook and can be saved; `figure` is matplotlib's, for changes."""
+    """A figure with a display in notebooks, which can be saved; `figure` is Matplotlib's, for changes."""
 
     def __init__(self, figure: "Figure"):
         self.figure = figure
@@ -65,7 +65,7 @@ class Picture:
 
 
 def as_html(picture: Picture) -> str:
-    """For a page that carries its pictures in itself."""
+    """The picture as HTML, embedded in its page."""
     content = base64.b64encode(picture._repr_png_()).decode()
     return f'<img src="data:image/png;base64,{content}" style="max-width:100%" alt="a picture of the run">'
 
@@ -125,7 +125,7 @@ def legend_below(axis: Any, columns: int = 3, note: str = "") -> None:
 
 
 def plain_ticks(axis: Any) -> None:
-    """Large numbers as people write them: no power of ten at the end of the axis."""
+    """Large numbers in full: no power of ten at the end of the axis."""
     axis.set_major_formatter(lambda value, _: f"{value:,.0f}" if abs(value) >= 1000 else f"{value:g}")
 
 
@@ -142,7 +142,7 @@ def powers_of_ten(axis: Any) -> None:
 
 
 def whole_ticks(axis: Any, most: int = 5) -> None:
-    """For what is counted: no half trials and messages."""
+    """Ticks at whole numbers, for counts of trials and messages."""
     from matplotlib.ticker import MaxNLocator
 
     axis.set_major_locator(MaxNLocator(most, integer=True, min_n_ticks=1, steps=[1, 2, 5, 10]))
@@ -150,9 +150,9 @@ def whole_ticks(axis: Any, most: int = 5) -> None:
 
 
 def logarithmic(axis: Any, direction: str) -> None:
-    """A scale whose numbers do not run into each other: powers of ten, or 10, 20, 50 where there are few of them.
+    """A scale whose numbers do not overlap: powers of ten, or 10, 20, 50 if there are few powers.
 
-    Called when everything is drawn: it looks at what there is.
+    Called when everything is drawn, since it depends on the data.
     """
     from matplotlib.ticker import LogLocator, NullFormatter
 
@@ -167,13 +167,13 @@ def logarithmic(axis: Any, direction: str) -> None:
 
 
 def settle(figure: "Figure") -> None:
-    """Lay the figure out once more: a legend makes its axes smaller, and then the numbers beside them may be wider
-    than those that room was made for."""
+    """Lay out the figure once more: a legend makes its axes smaller, and their numbers may then be wider than in the
+    first layout."""
     figure.draw_without_rendering()
 
 
 def save(figure: "Figure", path: str | Path) -> None:
-    """Written beside and moved into place, so that no half picture is ever left."""
+    """Write the picture next to its place and move it there, so that half a picture is never left."""
     import matplotlib
 
     settle(figure)
@@ -182,14 +182,14 @@ def save(figure: "Figure", path: str | Path) -> None:
 
 
 def _undated(place: Path) -> dict[str, Any]:
-    """The same picture is the same file, whenever it is made."""
+    """Metadata without a date, so that the same picture is always the same file."""
     return {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(place.suffix.lower(), {})
 
 
 def picture_of_runs(runs: Sequence[Any], title: str, ax: Any = None) -> Picture:
-    """What was watched, a panel for every unit: the median over the trials and a band around it; and, with several
+    """What was recorded, with one panel per unit: the median over the trials and a band around it; and, for several
     trials, the share that met the stop by each time. With `ax`, the first of these panels is drawn there."""
-    seen = [run for run in runs if run.watched is not None and run.watched.columns]  # others ended before a look
+    seen = [run for run in runs if run.watched is not None and run.watched.columns]  # others ended before a sample
     panels = split_by_unit(seen)
     moving = {unit: names for unit, names in panels.items() if any(moves(seen, name) for name in names)}
     shown = moving or dict(list(panels.items())[:1])
@@ -203,13 +203,13 @@ def picture_of_runs(runs: Sequence[Any], title: str, ax: Any = None) -> Picture:
         draw_times(axes[-1], runs)
     if shown:
         axes[0].set_title(title + over, loc="left")
-    else:  # nothing was recorded: how long the trials took is all there is
+    else:  # nothing was recorded: only the lengths of the trials are known
         axes[0].set_title(f"{title}: {axes[0].get_title(loc='left')}", loc="left")
     return Picture(figure)
 
 
 def split_by_unit(runs: Sequence[Any]) -> dict[str, list[str]]:
-    """What has been watched, by what it counts: a number of agents and a distance never share an axis."""
+    """The recorded columns, grouped by unit: a number of agents and a distance never share an axis."""
     panels: dict[str, list[str]] = {}
     if not runs:
         return panels
@@ -220,7 +220,7 @@ def split_by_unit(runs: Sequence[Any]) -> dict[str, list[str]]:
 
 
 def moves(runs: Sequence[Any], name: str) -> bool:
-    """Whether it is not one number throughout all runs."""
+    """Whether the column is not constant over all runs."""
     values = np.concatenate([run.watched.columns[name] for run in runs])
     return bool((values != values[0]).any())
 
@@ -242,7 +242,7 @@ def draw_history(axis: Any, runs: Sequence[Any], names: Sequence[str], unit: str
     if largest > 200:
         axis.set_yscale("symlog", linthresh=1)
         powers_of_ten(axis.yaxis)
-        if lowest >= 10:  # no decade is drawn in which there is nothing
+        if lowest >= 10:  # no empty decade is drawn
             axis.set_ylim(bottom=10 ** math.floor(math.log10(lowest)))
     elif all(run.watched.columns[name].dtype.kind in "iu" for run in runs for name in moving):
         whole_ticks(axis.yaxis, 6)
@@ -254,9 +254,9 @@ def draw_history(axis: Any, runs: Sequence[Any], names: Sequence[str], unit: str
 
 
 def curve(runs: Sequence[Any], time: str, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """A watched number over time: the grid, and the low, middle and high of the trials on it.
+    """A recorded number over time: the grid, and the low, middle and high of the trials on it.
 
-    Between two looks a number stays what it was at the first; a run that has ended stays where it ended.
+    Between two samples a number keeps the value of the first; a run that has ended keeps its last value.
     """
     longest = max(float(run.watched.columns[time][-1]) for run in runs)
     grid = np.linspace(0, longest, POINTS) if len(runs) > 1 else runs[0].watched.columns[time].astype(float)
@@ -276,7 +276,7 @@ def draw_times(axis: Any, runs: Sequence[Any]) -> None:
     axis.step([*times[:1], *times], shares, where="post", linewidth=1.8, label="trials")
     known = summarize_times([run.steps for run in runs], [run.reached for run in runs])
     for name, colour, style in (("mean", COLOURS[1], "--"), ("median", COLOURS[2], "-.")):
-        if known[name] is not None:  # of censored trials there is no mean
+        if known[name] is not None:  # with censored trials the mean is unknown
             axis.axvline(known[name], color=colour, linewidth=1.4, linestyle=style, label=f"{name} {known[name]:,.0f}")
     axis.set_ylim(0, 1.02)
     axis.set_xlabel(f"{unit} until the stop")
@@ -300,7 +300,7 @@ def picture_of_elections(runs: Sequence[Any], title: str, ax: Any = None) -> Pic
     leaders, trials = np.unique([run.leaders for run in runs], return_counts=True)
     right.bar(leaders, trials / len(runs), width=0.6, color=[COLOURS[0] if k == 1 else COLOURS[1] for k in leaders])
     right.set_xticks(leaders)
-    right.set_xlim(leaders[0] - 1, leaders[-1] + 1)  # a bar is no wall
+    right.set_xlim(leaders[0] - 1, leaders[-1] + 1)  # few bars must not be too wide
     right.set_xlabel("leaders elected")
     right.set_ylabel("share of trials")
     right.set_ylim(0, 1.02)

@@ -34,19 +34,19 @@ class Slope:
     freedom: float
 
     def interval(self, confidence: float) -> tuple[float, float]:
-        from scipy.special import stdtrit  # here: it takes long to load
+        from scipy.special import stdtrit  # imported here: it takes long to load
 
         half = float(stdtrit(self.freedom, (1 + confidence) / 2)) * self.error if self.error else 0.0
         return self.estimate - half, self.estimate + half
 
     def p_at_most(self, value: float) -> float:
-        """How likely so large a slope is if the true one is at most `value`."""
+        """The probability of a slope this large or larger if the true one is at most `value`."""
         if not self.error:
             return 0.0 if self.estimate > value else 1.0
         return self._distribution(value - self.estimate)
 
     def p_at_least(self, value: float) -> float:
-        """How likely so small a slope is if the true one is at least `value`."""
+        """The probability of a slope this small or smaller if the true one is at least `value`."""
         if not self.error:
             return 0.0 if self.estimate < value else 1.0
         return self._distribution(self.estimate - value)
@@ -76,7 +76,7 @@ def fit(x: Any, samples: Sequence[np.ndarray]) -> Slope:
 
     The slope is a fixed linear combination of the log means; each log mean has the relative standard error
     of its mean, and Welch's degrees of freedom go with the sum. Lack of fit is not part of the error: the
-    slope is what the means do over these sizes, not what they do beyond.
+    slope describes the means over these sizes, not beyond them.
     """
     x = np.asarray(x, float)
     means = np.array([np.mean(values) for values in samples])

@@ -1,18 +1,18 @@
-"""Confidence sequences: intervals that stay valid however often one looks, and whenever one stops.
+"""Confidence sequences: intervals that stay valid under repeated inspection and any stopping rule.
 
-An interval of `statistics` is right for a number of trials fixed beforehand. Who looks again and again and
-stops when it is narrow is wrong more often than it says. A confidence sequence covers the truth at all numbers
+An interval of `statistics` is valid for a number of trials fixed beforehand. If one inspects it repeatedly and
+stops when it is narrow, it is wrong more often than stated. A confidence sequence covers the truth at all numbers
 of trials at once, with the stated probability, so any rule may stop it. Three are offered:
 
 `proportion` and `quantile` are exact, for any law. Their likelihood ratio against a mixture of all proportions
-(uniform: Robbins, Annals of Mathematical Statistics 1970) is a martingale, which by Ville's inequality exceeds
-1/alpha ever with probability at most alpha. A quantile's order statistics follow from the proportion at its
+(uniform: Robbins, Annals of Mathematical Statistics 1970) is a martingale, which by Ville's inequality ever
+exceeds 1/alpha with probability at most alpha. A quantile's order statistics follow from the proportion at its
 level (Howard, Ramdas, Bernoulli 2022); ties only make it wider, and a censored trial may be given as
 infinity.
 
 `mean` is asymptotic: it assumes independent trials of one law with a finite variance, and enough of them at the
-first look for their mean to be close to normal (Waudby-Smith, Arbour, Sinha, Kennedy, Ramdas, Annals of
-Statistics 2024). Of values that are never negative it takes the logarithm of the mean, so that it never goes
+first inspection for their mean to be close to normal (Waudby-Smith, Arbour, Sinha, Kennedy, Ramdas, Annals of
+Statistics 2024). For values that are never negative it uses the logarithm of the mean, so it never goes
 below zero. No method covers the mean of every unbounded law.
 """
 
@@ -27,15 +27,15 @@ from hegemon.analysis.statistics import sample_quantile
 from hegemon.errors import InvalidInput
 
 CONFIDENCE = 0.95
-FIRST, FACTOR = 32, 1.5  # the first look at the data, and the factor between two looks
-FEWEST = 16  # trials at a first look at a mean: with fewer, close to normal is too much to ask
+FIRST, FACTOR = 32, 1.5  # the first inspection of the data, and the factor between two
+FEWEST = 16  # trials at the first inspection of a mean: with fewer, it is not close to normal
 
 Interval = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class SequentialInterval:
-    """What `trials` trials say: the estimate, and an interval that is valid at this look and all others."""
+    """The estimate from `trials` trials, and an interval that is valid at this inspection and all others."""
 
     trials: int
     estimate: float
@@ -52,7 +52,7 @@ class SequentialInterval:
 
 
 def looks(first: int = FIRST, factor: float = FACTOR) -> Iterator[int]:
-    """The fixed numbers of trials at which a sequence is looked at: `first`, and so on by `factor`."""
+    """The fixed numbers of trials at which a sequence is inspected: `first`, and then larger by `factor` each time."""
     if first < 2 or factor <= 1:
         raise InvalidInput(
             f"looks from {first} by {factor} do not grow; give a first look of at least 2 and a factor above 1"
@@ -64,7 +64,7 @@ def looks(first: int = FIRST, factor: float = FACTOR) -> Iterator[int]:
 
 
 def look_points(trials: int, first: int = FIRST, factor: float = FACTOR) -> list[int]:
-    """The looks that this many trials reach."""
+    """The inspections that this many trials reach."""
     found: list[int] = []
     for number in looks(first, factor):
         if number > trials:
@@ -74,7 +74,7 @@ def look_points(trials: int, first: int = FIRST, factor: float = FACTOR) -> list
 
 
 def mean(values: np.ndarray, points: Sequence[int], confidence: float = CONFIDENCE) -> list[SequentialInterval]:
-    """The mean at every look, of values in the order of the trials; tightest at the first look."""
+    """The mean at every inspection, of values in the order of the trials; tightest at the first inspection."""
     values = _values(values, points, "mean", FEWEST)
     found = []
     for trials in points:
@@ -93,7 +93,7 @@ def mean(values: np.ndarray, points: Sequence[int], confidence: float = CONFIDEN
 
 
 def mean_p_value(values: np.ndarray, claimed: float, first: int) -> float:
-    """How surprising these values are if their mean is `claimed`, whatever made one stop after the look `first`.
+    """A p-value of these values for the mean `claimed`, valid for any stopping rule from the inspection `first` on.
 
     One over the mixture's likelihood ratio: `claimed` is at an end of the interval of `mean` when this is alpha.
     """
@@ -116,7 +116,7 @@ def mean_p_value(values: np.ndarray, claimed: float, first: int) -> float:
 def proportion(
     successes: np.ndarray, points: Sequence[int], confidence: float = CONFIDENCE
 ) -> list[SequentialInterval]:
-    """The share of successes (true or false, in the order of the trials) at every look."""
+    """The share of successes (true or false, in the order of the trials) at every inspection."""
     values = _values(successes, points, "proportion")
     if not np.isin(values, (0, 1)).all():
         raise InvalidInput("a proportion is of successes and failures; give true or false, or 1 or 0, for every trial")
@@ -128,7 +128,7 @@ def proportion(
 
 
 def proportion_interval(successes: int, trials: int, confidence: float = CONFIDENCE) -> Interval:
-    """All p against which the mixture has not gathered 1/alpha."""
+    """All p for which the mixture's likelihood ratio is below 1/alpha."""
     if trials < 1:
         return 0.0, 1.0
     low = _lowest(successes, trials, 1 - confidence)
@@ -141,7 +141,7 @@ def _lowest(successes: int, trials: int, alpha: float) -> float:
         return 0.0
     excess = _excess(successes, trials, alpha)
     outside, inside = math.log(1e-300), math.log(successes / trials)
-    while inside - outside > 1e-12:  # halved on the scale of logarithms: SciPy's way there takes half a second to load
+    while inside - outside > 1e-12:  # bisection in logarithms: SciPy's function takes half a second to load
         middle = (outside + inside) / 2
         if excess(math.exp(middle)) > 0:
             outside = middle
@@ -153,7 +153,7 @@ def _lowest(successes: int, trials: int, alpha: float) -> float:
 def quantile(
     values: np.ndarray, level: float, points: Sequence[int], confidence: float = CONFIDENCE
 ) -> list[SequentialInterval]:
-    """The least x with P(value <= x) >= level, at every look. A censored trial counts as infinite."""
+    """The least x with P(value <= x) >= level, at every inspection. A censored trial counts as infinite."""
     if not 0 < level < 1:
         raise InvalidInput(f"the quantile {level} is out of range; give a number between 0 and 1, such as 0.5")
     values = _values(values, points, "quantile", infinite=True)
@@ -169,7 +169,7 @@ def quantile(
 
 @lru_cache(maxsize=4096)
 def quantile_counts(trials: int, level: float, confidence: float = CONFIDENCE) -> tuple[int, int]:
-    """Between which counts the number of values up to the quantile stays, at all numbers of trials at once."""
+    """The bounds of the number of values up to the quantile, valid at all numbers of trials at once."""
     alpha = 1 - confidence
 
     def allowed(count: int) -> bool:
@@ -193,14 +193,14 @@ def _last(allowed: Callable[[int], bool], inside: int, end: int) -> int:
 def _excess(successes: int, trials: int, alpha: float) -> Callable[[float], float]:
     """log of (mixture of all proportions / this proportion) - log(1/alpha): below 0 for those still possible."""
     failures = trials - successes
-    from scipy.special import betaln, xlog1py, xlogy  # here: it takes long to load
+    from scipy.special import betaln, xlog1py, xlogy  # imported here: it takes long to load
 
     constant = betaln(successes + 1, failures + 1) + math.log(alpha)
     return lambda p: float(constant - xlogy(successes, p) - xlog1py(failures, -p))
 
 
 def _rate(first: int, alpha: float) -> float:
-    """The mixture's variance that is tightest at the first look."""
+    """The mixture's variance that is tightest at the first inspection."""
     return (-2 * math.log(alpha) + math.log(1 - 2 * math.log(alpha))) / first
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 CONFIDENCE = 0.95
 ROUND_LIMIT = "round limit"  # the cause of an election that was stopped before its end
-TWO_SIDED = 1.959963984540054  # the quantile of the normal law that belongs to it
+TWO_SIDED = 1.959963984540054  # the corresponding quantile of the normal law
 
 
 def mean_interval(values: Any, confidence: float = CONFIDENCE) -> tuple[float, float] | None:
@@ -47,7 +47,7 @@ def interval_of_moments(
 
 
 def standard_error(values: np.ndarray) -> float | None:
-    """Of the mean; None for fewer than two values, whose scatter nobody knows."""
+    """The standard error of the mean; None for fewer than two values, whose scatter is unknown."""
     values = np.asarray(values, dtype=float)
     if len(values) < 2:
         return None
@@ -63,7 +63,7 @@ def wilson(successes: int, trials: int, confidence: float = CONFIDENCE) -> tuple
     centre = share + z * z / (2 * trials)
     half = z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
     scale = 1 + z * z / trials
-    low = (centre - half) / scale if successes else 0.0  # exactly: not what rounding leaves of it
+    low = (centre - half) / scale if successes else 0.0  # exactly, without a rounding error
     high = (centre + half) / scale if successes < trials else 1.0
     return low, high
 
@@ -86,7 +86,7 @@ def clopper_pearson(successes: int, trials: int, confidence: float = CONFIDENCE)
 
 
 def summarize(values: Any) -> dict[str, Any]:
-    """Mean, median and spread of one measured quantity; None where there is nothing to summarize."""
+    """Mean, median and spread of one measured quantity; None without values."""
     values = np.asarray(values, dtype=float)
     if not len(values):
         return dict.fromkeys(("mean", "median", "ci95", "standard_error", "minimum", "maximum"))
@@ -102,11 +102,12 @@ def summarize(values: Any) -> dict[str, Any]:
 
 
 def summarize_times(times: Any, reached: Any) -> dict[str, Any]:
-    """The summary of times until a stop, where some trials did not meet it: `times` is then when they were stopped.
+    """The summary of times until a stop, where some trials did not meet it: their value in `times` is when they were
+    stopped.
 
-    Such a sample is censored. Its quantiles take these trials for infinite, and are None where they are. Nobody knows
-    its mean: `mean` and its interval are None, `mean_at_least` takes every trial for ended where it was stopped, and
-    `mean_of_reached` is of the others alone. `censored` says how many there are.
+    Such a sample is censored. Its quantiles count these trials as infinite, and an infinite quantile is None. Its mean
+    is unknown: `mean` and its interval are None, `mean_at_least` uses the time at which a trial was stopped, and
+    `mean_of_reached` is the mean of the other trials. `censored` says how many there are.
     """
     times, reached = np.asarray(times, dtype=float), np.asarray(reached, dtype=bool)
     met = times[reached]
@@ -120,7 +121,7 @@ def summarize_times(times: Any, reached: Any) -> dict[str, Any]:
 
 
 def finite(value: float) -> float | None:
-    """None for what is infinite: a quantile of times that not all trials have."""
+    """The value, or None if it is infinite, as a quantile of times may be with censored trials."""
     return float(value) if math.isfinite(value) else None
 
 
@@ -141,7 +142,7 @@ def sublinear_scale(n: int) -> float:
 
 
 def summarize_elections(runs: Sequence[Any]) -> dict[str, Any]:
-    """What message passing adds: how often exactly one leader was elected and why not, messages and bits."""
+    """Additions for message passing: how often exactly one leader was elected, causes of failure, messages, bits."""
     successes = sum(run.reached for run in runs)
     causes = Counter(run.measures["cause"] for run in runs if run.measures.get("cause"))
     ended = [run.measures.get("cause") != ROUND_LIMIT for run in runs]
