@@ -1,1 +1,1 @@
-"""The published statements, each as an experiment that can come out either way."""
+"""The published statements, each as an experiment that can support or refute it."""

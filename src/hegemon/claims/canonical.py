@@ -1,6 +1,6 @@
-"""Content as JSON has it, in the one way that seeds, keys and digests are made from.
+"""Content as canonical JSON, from which seeds, keys and digests are made.
 
-Nothing here reads the text of an object: a function's has its address in it, and differs from process to process.
+No object is converted by `str` or `repr`: the text of a function contains its address, which differs between processes.
 """
 
 import hashlib
@@ -12,7 +12,7 @@ import numpy as np
 
 
 def plain(value: Any) -> Any:
-    """The same content in Python's own numbers and lists, and nothing for what is not a number."""
+    """The same content in Python's own numbers and lists, with None for NaN."""
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -25,7 +25,7 @@ def plain(value: Any) -> Any:
 
 
 def canonical(content: Any) -> str:
-    """One text for one content. What is not plain content is a mistake in the program, and raises TypeError."""
+    """One text for one content. Content of other types is an error in the program, and raises TypeError."""
     return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 

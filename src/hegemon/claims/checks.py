@@ -1,4 +1,4 @@
-"""From figures to checks: what was measured, an interval to read, and p-values for the family to judge."""
+"""From figures to checks: the measured value, an interval for readers, and p-values for the family."""
 
 import math
 from collections.abc import Sequence
@@ -14,11 +14,11 @@ from hegemon.claims.family import judged
 from hegemon.claims.laboratory import Sample
 from hegemon.claims.registry import HOLDS, UNDECIDED, VIOLATED, Check
 
-CONFIDENCE = 0.95  # of every interval that is shown, each by itself
+CONFIDENCE = 0.95  # of every shown interval, without correction for the others
 
 
 def brief(value: float | None) -> str:
-    """A number as people read it."""
+    """A number in readable form."""
     if value is None or math.isnan(value):
         return "–"
     if math.isinf(value):
@@ -43,14 +43,14 @@ def alone(
     against: float,
     support: float,
 ) -> Check:
-    """A check in which chance has a part, with the verdict that it has by itself."""
+    """A check that depends on chance, with its verdict alone, outside a family."""
     check = Check(what, claimed, measured, UNDECIDED, float(figure), interval, float(against), float(support))
     return judged([check])[0]
 
 
 def mean_is(what: str, sample: Any, exact: float, widest: float = 0.1, first: int | None = None) -> Check:
-    """The mean equals `exact`: against it, the test of that very value; for it, that the mean is within `widest`
-    of it on either side. `first` is the first look, where the number of trials was not fixed beforehand."""
+    """The mean equals `exact`: against it, the test of that value; for it, that the mean is within `widest`
+    of it on either side. `first` is the first inspection, if the number of trials was not fixed beforehand."""
     claimed = f"exactly {brief(exact)}"
     values, cut = finished(sample)
     if len(values) < 2 or len(cut):
@@ -87,8 +87,8 @@ def number_at_least(what: str, found: float, bound: float, claimed: str | None =
 
 
 def always(what: str, good: int, trials: int, claimed: str = "always", least: int = 1) -> Check:
-    """A statement about every case: one counterexample violates it, `least` tries without one support it. Where no case
-    was tried nothing is decided, and the check says so."""
+    """A statement about every case: one counterexample violates it, `least` tries without one support it. If no case
+    was tried, nothing is decided, and the check says so."""
     if not trials:
         return Check(what, claimed, "no case was tried", UNDECIDED)
     if good < trials:
@@ -113,7 +113,7 @@ def share_at_most(what: str, successes: int, trials: int, bound: float, claimed:
 
 def share(what: str, successes: int, trials: int, claimed: str, against: float, support: float) -> Check:
     figure, interval = successes / trials, clopper_pearson(successes, trials, CONFIDENCE)
-    share = {0.0: "none", 1.0: "all"}.get(figure, f"{figure:.4g}")  # "1 of 2,000" would read as a single one
+    share = {0.0: "none", 1.0: "all"}.get(figure, f"{figure:.4g}")  # rounded: "1 of 2,000" would be read as exactly one
     measured = f"{share} of {trials:,} {span(interval)}"
     return alone(what, claimed, measured, figure, interval, against, support)
 
@@ -126,7 +126,7 @@ def binomial_tails(successes: int, trials: int, p: float) -> tuple[float, float]
 
 
 def mean_at_least(what: str, sample: Any, bound: float, claimed: str) -> Check:
-    """The mean is at least `bound`. Censored trials count as long as they lasted, which is fair here."""
+    """The mean is at least `bound`. Censored trials count with their length, which can only lower the mean."""
     values, cut = finished(sample)
     everything = np.concatenate([values, cut])
     if len(everything) < 2:
@@ -138,8 +138,8 @@ def mean_at_least(what: str, sample: Any, bound: float, claimed: str) -> Check:
 
 
 def mean_at_most(what: str, sample: Any, bound: float, claimed: str) -> Check:
-    """The mean is at most `bound`. Censored trials count as long as they lasted: they can speak against it, and
-    never for it."""
+    """The mean is at most `bound`. Censored trials count with their length: they can be evidence against it, never
+    for it."""
     values, cut = finished(sample)
     everything = np.concatenate([values, cut])
     if len(everything) < 2:
@@ -169,8 +169,8 @@ def follows(what: str, sizes: Sequence[float], samples: Sequence[Any], law: Law,
     """The means follow `law` rather than `rival` over these sizes: consistent with it, never a proof of it.
 
     The figure is the place between the two (0: the law, 1: the rival), so growth on the far side of the law
-    counts for it. That is what O (with a faster rival) and Omega (with a slower one) say. Trials that were cut
-    off count with the time that they lasted at least: such data can speak against a law, never for it.
+    counts for it. That is what O (with a faster rival) and Omega (with a slower one) say. Censored trials
+    count with their length as a lower bound: such data can be evidence against a law, never for it.
     """
     claimed = f"{order}({law.name})"
     pairs = [finished(sample) for sample in samples]
@@ -206,7 +206,7 @@ def grows(what: str, x: Any, samples: Sequence[Any], least: float, claimed: str,
     slope: Slope = fit(x, [np.concatenate(pair) for pair in pairs])
     interval = slope.interval(CONFIDENCE)
     measured = f"grows like {form.format(slope.estimate)} {span(interval)}{cut_off(cut)}"
-    fair = not len(cut)  # where some are censored, the growth is neither known to be larger nor smaller
+    fair = not len(cut)  # with censored trials the growth may be larger or smaller
     against, support = (slope.p_at_least(least), slope.p_at_most(least)) if fair else (1.0, 1.0)
     return alone(what, claimed, measured, slope.estimate, interval, against, support)
 

@@ -1,4 +1,4 @@
-"""What a claim of anyone's paper may conclude, and how each conclusion is tested: exactly at small sizes, by runs at
+"""The conclusions that a claim of any paper may have, and how each is tested: exactly at small sizes, by runs at
 larger ones. A conclusion is plain data: names of sets, and expressions over n and the parameters."""
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ from hegemon.models.expressions import evaluate
 from hegemon.models.protocol import Protocol
 from hegemon.runs.setting import topology_for
 
-WALK = 2000  # steps of a walk that looks for a step out of a set
+WALK = 2000  # steps of a random walk that searches for a step out of a set
 LIMIT = "1000 * n^2"  # steps or rounds after which a run is stopped
 
 
@@ -42,7 +42,7 @@ class Setting:
     trials: int
     limit: str
     of: str | None
-    every_start: bool  # no start was named: exact results are about every configuration
+    every_start: bool  # no start is named: exact results are for every configuration
 
     def case(self, n: int) -> Any:
         return self.protocol(n=n, **self.parameters)
@@ -54,7 +54,7 @@ class Setting:
         return float(evaluate(expression, self.case(n).values))
 
     def asked(self, n: int, question: str | None, **options: Any) -> Any:
-        """The exact answer about one size."""
+        """The exact result at one size."""
         case = self.case(n)
         self.lab.report(f"exact: {case.id}, n = {n}")
         return verify(case, graph=self.topology(case), property=question, **options)
@@ -111,7 +111,7 @@ def closed(this: Setting, name: str) -> Outcome:
 
 
 def _walk(this: Setting, n: int, name: str) -> tuple[int, int]:
-    """Steps that began inside the set, and how many of them left it; in plain Python, every step looked at."""
+    """The numbers of steps that began inside the set and of those that left it; plain Python checks every step."""
     case = this.case(n)
     if not case.model.has_interactions:
         raise InvalidInput(f"closed is tested at exact sizes only for {case.id}, which has no interactions; drop sizes")
@@ -187,7 +187,7 @@ def _expectation(this: Setting, expression: str, exactly: Callable[..., Any], me
 
 
 def _expected(this: Setting, n: int, least: bool) -> float:
-    """The exact expectation, from the worst of the starts that the claim is about."""
+    """The exact expectation, from the worst start of the claim."""
     if this.protocol.model.wakes:
         answer = this.asked(n, None)
         expected = {"rounds": answer.rounds, "messages": answer.messages}
@@ -257,7 +257,7 @@ def probability(this: Setting, expression: str, within: str | None) -> Outcome:
 
 
 def _exact_start(this: Setting) -> str | None:
-    """What exact results begin from: every configuration, or the named start; several are looked up in one chain."""
+    """The start of exact results: every configuration, or the named start; several starts use one chain."""
     if this.every_start:
         return None
     return this.starts[0] if len(this.starts) == 1 and this.starts[0] != "random" else "all"

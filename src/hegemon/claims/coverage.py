@@ -31,7 +31,7 @@ class Statement:
 
 @cache
 def statements() -> tuple[Statement, ...]:
-    """All of them, paper by paper, in the order of the papers."""
+    """All statements, paper by paper, in the order of the papers."""
     text = (Path(__file__).parent / "statements.toml").read_text(encoding="utf-8")
     rows = tomllib.loads(text)["statement"]
     return tuple(Statement(**{**row, "claims": tuple(row["claims"])}) for row in rows)
@@ -46,14 +46,14 @@ def counts(chosen: Iterable[Statement] | None = None) -> dict[str, dict[str, int
 
 
 def about(claims: Iterable[Claim]) -> list[Statement]:
-    """The statements that these claims test; all of their papers' where every claim is chosen."""
+    """The statements that these claims test; if every claim is chosen, all statements of their papers."""
     claims = list(claims)
     ids, papers = {claim.id for claim in claims}, {claim.paper for claim in claims}
     return [one for one in statements() if ids & set(one.claims) or (not one.claims and one.paper in papers)]
 
 
 def full_adds(claim: Claim) -> str:
-    """What `--full` makes larger: the sizes that differ, with the last of each."""
+    """What `--full` enlarges: the sizes that differ, with the last of each."""
     parts = []
     for name, value in claim.full.items():
         small = claim.quick.get(name)

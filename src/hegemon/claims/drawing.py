@@ -40,7 +40,7 @@ def shares(label: str, sizes: Sequence[Any], checks: Sequence[Check]) -> Series:
 
 
 def law_line(label: str, law: Law, sizes: Any, samples: Sequence[Any]) -> Series:
-    """The law, scaled to go through the middle of the measured means."""
+    """The law, scaled to pass through the middle of the measured means."""
     sizes = np.asarray(sizes, float)
     pairs = [(size, finished(sample)[0]) for size, sample in zip(sizes, samples, strict=True)]
     ratios = [np.mean(values) / law.of(size) for size, values in pairs if len(values)]
@@ -50,7 +50,7 @@ def law_line(label: str, law: Law, sizes: Any, samples: Sequence[Any]) -> Series
 
 
 def laws(sizes: Sequence[Any], samples: Sequence[Any], law: Law, rival: Law) -> list[Series]:
-    """The claimed law and its rival, to be drawn beside what was measured."""
+    """The claimed law and its rival, to be drawn with the measurements."""
     return [
         law_line(f"∝ {law.name} (claimed)", law, sizes, samples),
         law_line(f"∝ {rival.name} (rival)", rival, sizes, samples),

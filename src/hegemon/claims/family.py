@@ -1,8 +1,8 @@
 """All checks of one report judged as one family, so that many checks do not raise false alarms by their number.
 
 Holm's step-down correction (Scandinavian Journal of Statistics 1979) needs no independence. It is made twice:
-over the p-values against the statements, so that the chance of calling any true statement violated is at most
-LEVEL, and over those in support, so that the chance of saying of any false one that it holds is at most LEVEL.
+over the p-values against the statements, so that the chance of any true statement being called violated is at
+most LEVEL, and over those in support, so that the chance of any false statement being called true is at most LEVEL.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def judged(checks: Sequence[Check]) -> list[Check]:
-    """The same checks with the verdicts that they have as one family."""
+    """The same checks with their verdicts as one family."""
     chance = [k for k, check in enumerate(checks) if check.against is not None and check.support is not None]
     against = dict(zip(chance, holm([checks[k].against or 0.0 for k in chance]), strict=True))
     support = dict(zip(chance, holm([checks[k].support or 0.0 for k in chance]), strict=True))
@@ -51,5 +51,5 @@ def judged_records(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def by_chance(records: Sequence[dict[str, Any]]) -> int:
-    """How many checks the correction is over."""
+    """The number of checks that the correction covers."""
     return sum(check["against"] is not None for record in records for check in record["checks"])

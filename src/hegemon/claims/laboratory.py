@@ -61,7 +61,7 @@ def all_ended(samples: Iterable[Sample]) -> bool:
 
 
 class Laboratory:
-    """`store` has `load(key)` and `save(key, rows)`; `report(text)` hears what is going on."""
+    """`store` has `load(key)` and `save(key, rows)`; `report(text)` receives progress."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class Laboratory:
         self.rows: list[dict[str, Any]] = []
 
     def seed_for(self, *description: object) -> int:
-        """Every measurement has its own seed, so that different sizes are independent of each other."""
+        """The seed of a measurement. Each has its own, so that different sizes are independent."""
         return int(digest([self.seed, *description])[:8], 16)
 
     def trials(
@@ -143,7 +143,7 @@ class Laboratory:
         return lambda finished, steps: self.report(f"{text}: {before + finished} of {trials}")
 
     def remember(self, key: list[Any], compute: Callable[[], list[dict[str, Any]]]) -> list[dict[str, Any]]:
-        """What was measured under this key before the last interruption, or what `compute` measures now."""
+        """The rows measured under this key before an interruption, or else those that `compute` measures now."""
         name = digest(key)[:24]
         rows = self.store.load(name) if self.store else None
         if rows is None:
@@ -156,9 +156,9 @@ class Laboratory:
         self, protocol: Protocol, trials: int, *, most: int | None = None, relative: float = 0.03, **options: Any
     ) -> Sample:
         """At least `trials` trials; more, up to `most`, until the mean is known to within `relative`, by a confidence
-        sequence that is looked at when the trials have doubled.
+        sequence that is inspected each time the number of trials has doubled.
 
-        If none of the first few meets the stop, no more are made: a broken protocol shall not cost an hour.
+        If none of the first few meets the stop, no more are made, so that a broken protocol does not cost an hour.
         """
         rows = self.trials(protocol, min(trials, FEW), **options)
         if len(rows) < trials and any(row["reached"] for row in rows):
@@ -168,12 +168,12 @@ class Laboratory:
         return Sample(protocol.n, _times(rows), _times(rows, reached=False))
 
     def note(self, **row: Any) -> None:
-        """A row of data that did not come from a trial: an exact value, a hand-made count."""
+        """Add a row of data that is not from a trial, such as an exact value or a count."""
         self.rows.append(row)
 
 
 def narrow(rows: list[dict[str, Any]], first: int, relative: float) -> bool:
-    """Whether the mean is known well enough, having been looked at `first` trials and whenever they doubled."""
+    """Whether the mean is known well enough, with inspections at `first` trials and at each doubling."""
     return sequences.mean(_times(rows), [first, len(rows)][len(rows) == first :])[-1].relative <= relative
 
 

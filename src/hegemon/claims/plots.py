@@ -1,4 +1,4 @@
-"""Plots as pictures: drawn in the house style, as text that an HTML page can carry."""
+"""Plots as pictures in the house style, as text for embedding in an HTML page."""
 
 import base64
 import io
@@ -12,7 +12,7 @@ TITLE, SIDE = 44, 26  # letters of a line that fit above a picture, and beside i
 
 
 def draw(axis: Any, plot: Plot) -> None:
-    """What was measured with markers, in the colours of the style; laws and bounds as broken lines."""
+    """Draw measurements with markers, in the colours of the style, and laws and bounds as dashed lines."""
     lines = 0
     for index, series in enumerate(plot.series):
         colour = COLOURS[index % len(COLOURS)]
@@ -42,7 +42,7 @@ _drawn: dict[str, str] = {}
 
 
 def picture(plot: Plot) -> str:
-    """One plot as a data address of an SVG picture; a narrow screen shows one below the other. Drawn once."""
+    """One plot as the data URL of an SVG picture, drawn once; narrow screens show panels one below the other."""
     if repr(plot) not in _drawn:
         _drawn[repr(plot)] = _picture(plot)
     return _drawn[repr(plot)]

@@ -1,4 +1,4 @@
-"""What a claim is, what an experiment finds out about it, and the list of all claims."""
+"""Claims, the outcomes of their experiments, and the list of all claims."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
@@ -28,10 +28,10 @@ ORDER = tuple(IDS.values())  # of claims; within a paper that of their files
 class Check:
     """One figure against one statement. `interval` is at the confidence of `checks.CONFIDENCE`, for reading.
 
-    Where chance has a part in it, two p-values decide, together with those of all other checks (`family`):
-    `against` is how likely data that speak so much against the statement are if it is true, `support` how
-    likely data that speak so much for it are if it is false. Where chance has none, both are None and the
-    verdict stands by itself. `corrected` is the p-value that decided, after the correction.
+    If the figure depends on chance, two p-values decide, together with those of all other checks (`family`):
+    `against` is the probability of data at least this much against the statement if it is true, `support` that
+    of data at least this much in its favour if it is false. Without chance both are None and the verdict
+    needs no correction. `corrected` is the p-value that decided, after the correction.
     """
 
     what: str
@@ -76,7 +76,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came out of an experiment: checks first, then what a reader wants to see besides."""
+    """The outcome of an experiment: its checks, then further material for readers."""
 
     checks: list[Check]
     headline: str = ""
@@ -90,7 +90,7 @@ class Outcome:
         return weakest([check.verdict for check in self.checks])
 
     def content(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """The outcome as JSON."""
         return {"verdict": self.verdict, **asdict(self)}
 
 
@@ -113,7 +113,7 @@ def tally(verdicts: list[str]) -> str:
 
 
 def outcome_of(content: dict[str, Any]) -> Outcome:
-    """The inverse of `Outcome.content`; a record of the store will do."""
+    """The inverse of `Outcome.content`; also accepts a record of the store."""
     plots = [Plot(**{**plot, "series": [Series(**one) for one in plot["series"]]}) for plot in content["plots"]]
     return Outcome(
         checks=[Check(**check) for check in content["checks"]],

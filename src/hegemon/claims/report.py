@@ -1,4 +1,4 @@
-"""`report.html`: one file, no connection needed, made to be read from the top."""
+"""`report.html`: one file that works offline and is read from the top."""
 
 import platform
 import shlex
@@ -70,7 +70,7 @@ def write_report(records: list[dict[str, Any]], scale: str, seed: int, seconds: 
 
 
 def draw_ahead(record: dict[str, Any]) -> None:
-    """The pictures of one claim, while others are still being measured."""
+    """Draw the pictures of one claim while others are still being measured."""
     for plot in outcome_of(record).plots:
         picture(plot)
 
@@ -119,7 +119,7 @@ def number_of(count: int, noun: str) -> str:
 
 
 def contents(papers: dict[str, list[dict[str, Any]]]) -> str:
-    """Where everything is: the papers with their claims, and how to read the page."""
+    """The table of contents: the papers with their claims, and how to read the page."""
     lines = "".join(
         f"<li><a href='#paper-{paper}'>{escape(paper)}</a>: "
         + ", ".join(f"<a href='#{name(r)}'>{escape(r['place'])}</a> {sign_of(r['verdict'])}" for r in records)
@@ -177,7 +177,7 @@ def coverage_chapter(records: list[dict[str, Any]]) -> str:
 
 
 def errata_chapter(papers: dict[str, list[dict[str, Any]]]) -> str:
-    """What is wrong in the papers of this report, as the manual's page has it."""
+    """The errata of the papers of this report, as on the manual's page."""
     sections = []
     for one in errata():
         if one.paper not in papers:

@@ -1,5 +1,5 @@
-"""Whether a protocol settles and stays settled, beyond the sizes that can be enumerated: from every uniform start,
-which finds what freezes, and by watching every step after the stop, which finds what does not last."""
+"""Whether a protocol settles and stays settled, at sizes that cannot be enumerated: by runs from every uniform start,
+which find protocols that freeze, and by watching every step after the stop, which finds results that do not last."""
 
 from typing import Any
 
@@ -24,8 +24,8 @@ def followed(
     lab: Laboratory, case: Any, starts: list[Any], *, limit: int, watch: int, graph: str | None = None,
     lost: str = "broken",
 ) -> list[dict[str, Any]]:  # fmt: skip
-    """A run from each start into the safe set, and `watch` further steps: whether it got there, and whether it was not
-    `lost` from then on (by default, no output changed). A start is a code (all agents alike) or a name."""
+    """A run from each start into the safe set, and `watch` further steps: whether it was reached, and whether it was
+    not `lost` from then on (by default, no output changed). A start is a code (all agents alike) or a name."""
     seed = lab.seed_for("settles", case.id, case.n, case.parameters, graph, lost)
     topology = topology_for(case, graph, lab.seed)
 

@@ -1,4 +1,4 @@
-"""Claims of anyone's paper: `claim(…)` states one in a Python file, `claims_in` reads them from it."""
+"""Claims of any paper: `claim(…)` states one in a Python file, `claims_in` reads them from it."""
 
 import re
 import sys
@@ -18,7 +18,7 @@ from hegemon.protocols.loading import load_file, name_protocol
 
 TRIALS = 100
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
-SCALED = ("exact", "sizes", "trials")  # what `full` may make larger
+SCALED = ("exact", "sizes", "trials")  # the keys that `full` may change
 
 _stated: dict[str, list[Claim]] = {}  # while a file is read: its claims, by the module that states them
 
@@ -162,7 +162,7 @@ def claims_in(file: str | Path) -> dict[str, Claim]:
     if not name.endswith(".py"):
         raise InvalidInput(f"{name} is not a Python file; give one that states claims (hegemon new {name}.py --claims)")
     name_protocol(name)
-    _stated.clear()  # those of an earlier reading
+    _stated.clear()  # claims of an earlier reading
     module = load_file(name)
     stated = _stated.get(module.__name__, [])
     for one in stated:

@@ -1,6 +1,6 @@
-"""The output folder: records with digests, so that nothing that was changed or truncated passes for a result.
+"""The output folder: records with digests, so that a changed or truncated file is never taken for a result.
 
-Every file is written beside and moved into place. What does not fit its digest is as good as absent: it is
+Every file is written next to its place and then moved there. Content that does not match its digest is ignored and
 measured again.
 """
 
@@ -19,12 +19,12 @@ from hegemon.errors import InvalidInput
 from hegemon.experiments.store.memory import Memory
 from hegemon.files import write_text
 
-PRESENTATION = ("cli", "web", "network", "pictures.py", "graph_pictures.py", "report.py", "plots.py")  # no result
+PRESENTATION = ("cli", "web", "network", "pictures.py", "graph_pictures.py", "report.py", "plots.py")  # not of results
 
 
 @cache
 def code_fingerprint() -> str:
-    """A digest of all code that a result depends on: another program never passes for this one."""
+    """A digest of all code that a result depends on, so that results of other code are never taken for its own."""
     root = Path(__file__).parent.parent
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):
@@ -46,7 +46,7 @@ class ClaimsFolder:
 
     @property
     def name(self) -> str:
-        """The folder's own name, by which a worker knows that it sees this very folder."""
+        """The folder's own name, by which a worker verifies that it sees this folder."""
         path = self.root / "study.json"
         try:
             return json.loads(path.read_text(encoding="utf-8"))["folder"]
@@ -55,17 +55,17 @@ class ClaimsFolder:
             return json.loads(path.read_text(encoding="utf-8"))["folder"]
 
     def sweep(self) -> None:
-        """Remove what a kill left behind; only while no other process writes here."""
+        """Remove unfinished files of killed processes; only while no other process writes here."""
         for partial in self.root.rglob(".*.partial"):
             partial.unlink(missing_ok=True)
 
     def identity(self, claim: Claim, scale: str, seed: int) -> dict[str, Any]:
-        """What a stored result must agree with to be taken for this one."""
+        """The properties that a stored result must have to be used for this claim."""
         sizes = json.loads(json.dumps(claim.sizes(scale)))
         return {"id": claim.id, "seed": seed, "sizes": sizes, "code": code_fingerprint() + claim.code}
 
     def load(self, claim: Claim, scale: str, seed: int) -> dict[str, Any] | None:
-        """The stored record of this very claim, if record and data are what was written; otherwise None."""
+        """The stored record of this claim, if record and data are undamaged; otherwise None."""
         try:
             record = unsealed(json.loads((self.root / "claims" / f"{claim.id}.json").read_text(encoding="utf-8")))
             data = (self.root / "data" / f"{claim.id}.csv").read_bytes()
@@ -78,7 +78,7 @@ class ClaimsFolder:
     def describe(
         self, claim: Claim, scale: str, seed: int, outcome: Outcome, rows: list[dict[str, Any]], seconds: float
     ) -> tuple[dict[str, Any], str]:
-        """What is kept of a finished claim: its record, and its rows as a table."""
+        """The stored form of a finished claim: its record, and its rows as a table."""
         table = as_csv(rows)
         record = {
             "identity": self.identity(claim, scale, seed),
@@ -96,13 +96,13 @@ class ClaimsFolder:
         return plain(record), table
 
     def keep(self, record: dict[str, Any], table: str) -> dict[str, Any]:
-        """Data first, the record last: a record is the proof that all of it is there."""
+        """Write the data first and the record last: the record shows that everything was written."""
         name = record["identity"]["id"]
         try:
             self.write(Path("data") / f"{name}.csv", table)
             self.write(Path("claims") / f"{name}.json", json.dumps(sealed(record), indent=1, allow_nan=False))
         except InvalidInput as error:
-            return {**record, "unsaved": str(error)}  # a full disk loses the file, not the result
+            return {**record, "unsaved": str(error)}  # with a full disk the file is lost, not the result
         return record
 
     def write(self, name: str | Path, text: str) -> None:
@@ -111,15 +111,15 @@ class ClaimsFolder:
         write_text(place, text)
 
     def parts(self, claim: Claim, scale: str, seed: int, of_twin: bool = False) -> "Parts":
-        """Measurements of a claim, finished or not: what was measured before a kill is not measured again. A twin may
-        have the name of its protocol, so its measurements have keys of their own."""
+        """Measurements of a claim, finished or not: those made before a kill are not repeated. A twin may have the name
+        of its protocol, so its measurements have keys of their own."""
         self.memory.refresh()
         identity = self.identity(claim, scale, seed)
         return Parts(self.memory, {**identity, "twin": True} if of_twin else identity)
 
 
 class Parts:
-    """What a laboratory remembers of one claim: records of the same store as those of studies."""
+    """What a laboratory keeps of one claim: records in the same store as those of studies."""
 
     def __init__(self, memory: Memory, identity: dict[str, Any]):
         self.memory, self.identity = memory, identity

@@ -8,5 +8,5 @@ FOLDER = Path(__file__).parent
 
 
 def erratum(name: str) -> dict[str, Any]:
-    """The start file of that name: protocol, parameters, graph, agents, and what happens from there."""
+    """The start file of that name: protocol, parameters, graph, agents, and the interactions or rounds that follow."""
     return json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))

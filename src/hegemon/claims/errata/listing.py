@@ -1,4 +1,4 @@
-"""What is wrong in the five papers (`errata.toml`): the manual's page and the report's chapter are made from it."""
+"""The errata of the five papers (`errata.toml`), from which the manual's page and the report's chapter are made."""
 
 import tomllib
 from dataclasses import dataclass

@@ -1,5 +1,5 @@
-"""Holding that nobody can wait for, with default timers: exact on few agents, else measured by a weighted ensemble; and
-where that is out of reach, what plain runs say: at least what is claimed."""
+"""Holding times too long to simulate, with default timers: exact on few agents, else measured by a weighted ensemble;
+where that is not feasible, plain runs show that the time is at least the claimed one."""
 
 import math
 from collections.abc import Sequence
@@ -12,10 +12,10 @@ from hegemon.claims.registry import Check, Plot, Series
 from hegemon.exact.verification import verify
 from hegemon.experiments.holding.holding import holding
 
-EXACT = 3  # agents, up to which it is computed
+EXACT = 3  # agents: up to this number it is computed
 PRECISION = 0.5  # to within a factor of 1.5
 TRIALS = 20  # of convergence
-RUNS, PATIENCE = 16, 2  # plain runs of one case, and how long they last, as a multiple of what is claimed
+RUNS, PATIENCE = 16, 2  # plain runs of one case, and their length as a multiple of the claimed time
 
 
 def parallel_holding(lab: Laboratory, case: Any) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""The oracle Omega? as an experiment has it: exact runs of the protocol, from one report of absence to the next.
+"""The oracle Omega? in experiments: exact runs of the protocol, from one report of absence to the next.
 
-An oracle is a signal from outside: no pair of states tells whether a leader exists elsewhere, so `interact`
-cannot ask for it. But as long as there is a leader the oracle changes nothing. So a run is an ordinary one
+An oracle is a signal from outside: a pair of states does not show whether a leader exists elsewhere, so `interact`
+cannot compute it. But as long as there is a leader the oracle changes nothing. So a run is an ordinary one
 until it is safe or leaderless (`settled`); then the next agent to respond learns of the absence, at once,
 which is the case that Table 1 of the ring paper is about. Lines 6 to 16 of P_RL with such an oracle are here, too.
 """
@@ -28,7 +28,7 @@ START, REPORT = 0, 1  # purposes of a trial's streams; segment k of a run has th
 
 
 def simulate_with_oracle(protocol: Any, start: str, seed: int, trial: int, max_steps: int) -> dict[str, int]:
-    """One run to the safe set: its steps, and how many reports it took."""
+    """One run to the safe set: its steps, and the number of reports."""
     configuration = protocol.initial(start, generator(seed, trial, START))
     rng, topology = generator(seed, trial, REPORT), topology_for(protocol)
     steps = reports = 0
@@ -77,7 +77,7 @@ def is_settled(agents: Any, p: Any) -> bool:
 
 
 class OracleRing(PopulationProtocol):
-    """Lines 6 to 16 of P_RL: how leaders are eliminated, without the distances by which their absence is noticed."""
+    """Lines 6 to 16 of P_RL: how leaders are eliminated, without the distances by which their absence is detected."""
 
     needs_graph = "directed-ring"
     needs_oracle = True

@@ -16,7 +16,7 @@ from hegemon.protocols.ring import DUMMY, Ring
 
 ALL = ""  # every configuration
 WITNESS = "ring-lemma-11-claim-2"
-OneStep = Callable[[SmallRing, np.ndarray, np.ndarray, int], tuple[Any, Any]]  # spoken of, and right
+OneStep = Callable[[SmallRing, np.ndarray, np.ndarray, int], tuple[Any, Any]]  # whether it applies, and is right
 
 
 def worlds(
@@ -44,7 +44,7 @@ def mixed(world: SmallRing, number: int, rng: np.random.Generator) -> np.ndarray
 
 def one_step(statement: OneStep, name: str, claimed: str) -> Callable[..., Outcome]:
     """An experiment on a statement about one interaction: `statement(world, before, after, arc)` returns, for every
-    row, whether it is about it, and whether it is right."""
+    row, whether the statement applies to it, and whether it is right."""
 
     def experiment(lab: Laboratory, protocol: Definition = Ring, *, exact: Cases, sampled: Cases) -> Outcome:
         checks, covered = [], 0
@@ -106,7 +106,7 @@ def fires_modest(world: SmallRing, before: np.ndarray, after: np.ndarray, arc: i
 
 
 def insecure_by_the_left(world: SmallRing, before: np.ndarray, after: np.ndarray, arc: int) -> tuple[np.ndarray, Any]:
-    """Lemma 5: where all live bullets are modest, who becomes insecure has just met an insecure left neighbour."""
+    """Lemma 5: if all live bullets are modest, an agent that turns insecure has just met an insecure left neighbour."""
     spoken = (world.modest(before) | ~world.live(before)).all(axis=1)
     secure, later = world.secure(before), world.secure(after)
     right, responder = np.ones(len(before), bool), (arc + 1) % world.n
@@ -185,7 +185,7 @@ BULLET = (
 
 
 def claim1(lab: Laboratory, protocol: Definition = Ring, *, cases: Cases, steps: int) -> Outcome:
-    """Lemma 11, Claim 1: who has been a leader since C′ is secure from then on. Random walks, every step looked at."""
+    """Lemma 11, Claim 1: who has been a leader since C′ is secure from then on. Random walks; every step is checked."""
     checks = []
     rng = generator(lab.seed_for(protocol.id, "claim1"))
     for n, N, number in cases:

@@ -1,4 +1,4 @@
-"""P_RL on rings so small that all configurations, or many members of a set, are looked at as one array."""
+"""P_RL on rings so small that all configurations, or many members of a set, are evaluated as one array."""
 
 import copy
 import itertools
@@ -15,7 +15,7 @@ LARGEST = 2_000_000  # configurations that are listed
 
 @lru_cache(maxsize=4)
 def small_ring(protocol: Any, n: int, N: int) -> "SmallRing":
-    """Several claims ask about the same rings."""
+    """The small ring of this size, cached, since several claims use the same rings."""
     return SmallRing(protocol(n=n, N=N))
 
 
@@ -180,7 +180,7 @@ def worst_time(world: SmallRing, rows: np.ndarray) -> float:
 
 
 def _all_can_leave(following: list[np.ndarray]) -> bool:
-    """Whether steps lead from every configuration to the outside, whose number is the last."""
+    """Whether the outside, which has the last number, can be reached from every configuration."""
     able = np.zeros(len(following[0]) + 1, bool)
     able[-1], known = True, 0
     while known < able.sum():

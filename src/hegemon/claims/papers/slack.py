@@ -1,4 +1,4 @@
-"""Knowledge that is not exact: N ≥ n, m ≥ log n and τ are bounds or estimates, and statements speak of all of them."""
+"""Inexact knowledge: N ≥ n, m ≥ log n and τ are bounds or estimates, and statements cover all of them."""
 
 import math
 from collections.abc import Sequence

@@ -189,7 +189,7 @@ def equation5_repaired(lab: Laboratory, bound: Callable[..., Any] = repaired_bou
 def mixing(
     lab: Laboratory, measure: Callable[..., Any] = mixing_time, *, complete: Sequence[int], families: Cases
 ) -> Outcome:
-    """What is said of τ: 1 on complete graphs, O(log n) on expanders, O(log n log log n) on hypercubes."""
+    """The stated values of τ: 1 on complete graphs, O(log n) on expanders, O(log n log log n) on hypercubes."""
     checks, curves = [], []
     for n in complete:
         found = measure(f"complete:{n}").high

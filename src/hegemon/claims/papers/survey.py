@@ -29,7 +29,7 @@ from hegemon.protocols.pairwise import Pairwise
 from hegemon.protocols.threshold import Threshold
 from hegemon.protocols.timer import Timer
 
-RUNS = 16  # plain runs that are waited for
+RUNS = 16  # plain runs to make
 
 
 def impossibility(lab: Laboratory, *, states: Sequence[int], sizes: str, stabilizing: bool = True) -> Outcome:

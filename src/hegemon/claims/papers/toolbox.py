@@ -162,7 +162,7 @@ def spread(
 
 def winners(run: Run) -> dict[str, int]:
     """How many leaders have the maximum level once every leader has decided."""
-    assert run.configuration is not None  # one that is measured keeps it
+    assert run.configuration is not None  # measured runs keep it
     agents, weights = run.configuration.weighted()
     weights = np.ones(len(agents), np.int64) if weights is None else weights
     top = agents["level"].max()
@@ -178,7 +178,7 @@ def fresh_leaders(case: Any, leaders: int) -> Configuration:
 
 def least_success(lab: Laboratory, protocol: Definition, n: int, most: int) -> Check:
     """The exact probability of a unique winner, the least over all numbers of leaders up to `most`. Leaders of equal
-    level stay leaders, so one has won alone exactly where one leader is left."""
+    level stay leaders, so there is a unique winner exactly if one leader is left."""
     found = {}
     for leaders in range(2, most + 1):
         lab.report(f"exact lottery of {leaders} leaders among {n}")

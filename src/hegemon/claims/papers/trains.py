@@ -76,12 +76,12 @@ def theorem(
 
 
 def limit(case: Any) -> int:
-    """Rounds after which a run is given up: 2^3N is the law of Lemma 4.9, and many times what is measured."""
+    """Rounds after which a run is stopped: 2^3N is the law of Lemma 4.9, and many times the measured values."""
     return 4 * 2 ** (3 * case.N)
 
 
 def two_bits(lab: Laboratory, protocol: Definition, graph: str, updates: int) -> Check:
-    """An update given the same neighbourhood and the same two bits returns the same: it draws nothing else."""
+    """An update with the same neighbourhood and the same two bits returns the same state: it draws nothing else."""
     bench, same = Bench(lab, protocol, graph), 0
     for _ in range(updates):
         nodes = bench.random()
@@ -111,7 +111,7 @@ def memory_table(protocol: Definition) -> Table:
 
 
 def consecutive_states(protocol: Any) -> int:
-    """How many states have both wagons, the last one right behind the first."""
+    """The number of states with both wagons, the last one directly behind the first."""
     states = protocol.space.decode_array(np.arange(protocol.states))
     both = (states["F"] == 1) & (states["L"] == 1)
     return int((both & (states["L_idx"] == (states["F_idx"] + 1) % protocol.N)).sum())

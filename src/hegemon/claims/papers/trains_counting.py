@@ -135,7 +135,7 @@ def marked_trains(bench: Bench) -> list[Any]:
 
 
 def grew_in(bench: Bench, before: list[SimpleNamespace], after: list[SimpleNamespace]) -> tuple[int, int]:
-    """For how many flags the lemma is about this round, and for how many it is right."""
+    """The number of flags for which the lemma applies to this round, and for which it is right."""
     made = good = 0
     for flag in (0, 1):
         value = smallest(bench, after, flag)

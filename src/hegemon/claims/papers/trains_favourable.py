@@ -1,6 +1,6 @@
-"""Informative trains, Lemma 4.8: the probability of the event after which order spreads, computed without chance.
+"""Informative trains, Lemma 4.8: the probability of the event after which order spreads, computed exactly.
 
-Only leaders draw coins, and only `rand` depends on them. As long as nobody marks a train, all that neighbours see is
+Only leaders draw coins, and only `rand` depends on them. As long as no leader marks a train, all that neighbours see is
 determined, and the `rand` of every leader is a chain of its own. So the probability is a product over the trains that
 leaders begin, summed over the one that is marked.
 """
@@ -22,7 +22,7 @@ COINS = 4  # two bits, equally likely
 
 
 class Unmarked:
-    """A configuration on the path on which nobody marks a train, and for every node the probability of rand = 1."""
+    """A configuration on the path on which no train is marked, and for every node the probability of rand = 1."""
 
     def __init__(self, bench: Bench, nodes: list[Any], rand: list[float]):
         self.bench, self.nodes, self.rand = bench, nodes, rand

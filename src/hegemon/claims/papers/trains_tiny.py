@@ -1,4 +1,4 @@
-"""Trains on graphs so small that every configuration can be followed: what a node becomes is looked up in a table."""
+"""Trains on graphs so small that every configuration can be followed: the next state of a node is read from a table."""
 
 import copy
 import math
