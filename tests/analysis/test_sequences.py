@@ -1,4 +1,4 @@
-"""Intervals for those who look again and again: they cover, where fixed intervals do not."""
+"""Intervals under repeated inspection: these cover, where fixed intervals do not."""
 
 import math
 from itertools import islice
@@ -22,7 +22,7 @@ LAWS = {
 
 
 def stopped(found, narrow):
-    """The first look that is narrow enough, or the last one."""
+    """The first inspection with a narrow enough interval, or the last one."""
     return next((look for look in found if look.relative <= narrow), found[-1])
 
 
@@ -63,7 +63,7 @@ def always_covered(sequence, draw, truth, trials=300):
 
 
 def fixed(interval):
-    """What one must not do: the interval for a fixed number of trials, at every look."""
+    """The wrong method: the interval for a fixed number of trials, at every inspection."""
 
     def sequence(values):
         return [sequences.SequentialInterval(t, float(np.mean(values[:t])), *interval(values[:t])) for t in POINTS]

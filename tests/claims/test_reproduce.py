@@ -83,7 +83,7 @@ def test_finished_claims_are_not_made_again(finished):
 
 
 def edited(record: dict, damage: str) -> str:
-    """The stored text after somebody, or a disk, has been at it."""
+    """The stored text after a change by hand or by a damaged disk."""
     if damage == "another verdict":
         record["verdict"] = record["checks"][0]["verdict"] = VIOLATED
     elif damage == "a tripled number":
@@ -283,7 +283,7 @@ print(record["verdict"], "|", record["unsaved"])
 
 
 def test_workers_end_with_their_parent(tmp_path):
-    """A parent that is killed can tell nobody; its workers see that it is gone."""
+    """A killed parent cannot send a message; its workers detect that it has ended."""
     program = """
 import sys
 from hegemon.claims.registry import choose

@@ -107,7 +107,7 @@ def test_what_only_a_users_function_raises_is_told_with_its_place(tmp_path):
 
 
 def test_a_trace_of_a_story_tells_its_steps_and_then_those_of_the_run(capsys, tmp_path):
-    """Once `--trace` drew steps of its own instead. What is told, carried out by hand, ends where the run ended."""
+    """Once `--trace` drew steps of its own instead. The printed steps, made by hand, end where the run ended."""
     place, final = str(tmp_path / "story.json"), tmp_path / "final.json"
     lemma = ["verify", "timer", "--n", "3", "--set", "s=2", "--property", "closed:safe", "--counterexample", place]
     assert main([*lemma, "--quiet"]) == 1

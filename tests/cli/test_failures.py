@@ -258,7 +258,7 @@ def test_a_condition_that_reads_an_absent_field_is_told(capsys):
 
 
 def test_silence_is_explained_and_quiet_is_quiet(capsys, monkeypatch):
-    """Where nobody looks at a terminal, a line after a second and then every few seconds."""
+    """Without a terminal, a line after a second and then every few seconds."""
     monkeypatch.setattr(progress, "FIRST", 0.0)
     monkeypatch.setattr(progress, "EVERY", 0.1)
 

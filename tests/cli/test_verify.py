@@ -150,7 +150,7 @@ def test_a_file_for_a_counterexample_that_there_is_not_is_reported_and_not_writt
 
 
 def test_a_story_names_the_file_and_the_digest_of_its_protocol(capsys, tmp_path, monkeypatch):
-    """Who has the story alone is told which file to ask for, and can tell whether it is the same."""
+    """The story alone names the file that it needs, and its digest shows whether a file is the same."""
     (tmp_path / "mine.py").write_text(BROKEN)
     monkeypatch.chdir(tmp_path)
     assert main(["verify", "mine.py", "--n", "2", "--counterexample", "story.json"]) == 1

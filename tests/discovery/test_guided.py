@@ -1,4 +1,4 @@
-"""A guided search finds what is right, says what it covered, and gives the same answer however it is run."""
+"""A guided search finds correct protocols, reports what it covered, and gives the same result on any workers."""
 
 import itertools
 import json
@@ -115,7 +115,7 @@ def test_survivors_are_proved_run_at_large_n_and_counterexamples_are_kept(capsys
 
 
 def rules_of(text, names):
-    """A table as the checker reads it, from rules as people write them; what is not told changes nothing."""
+    """A table in the checker's form, from rules as text; pairs without a rule change nothing."""
     table = {pair: [pair] for pair in itertools.product(range(len(names)), repeat=2)}
     for rule in text.split("; "):
         before, after = (tuple(names.index(word) for word in side.split()) for side in rule.split(" → "))

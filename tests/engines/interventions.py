@@ -45,7 +45,7 @@ class Setting(NamedTuple):
 
 
 class Play:
-    """One run on an engine that is told what to do."""
+    """One run on an engine, driven by commands."""
 
     def __init__(self, setting: Setting, make: Callable, trial: int):
         self.setting, self.make = setting, make
@@ -128,7 +128,7 @@ class Faults(Way):
 
 
 class Prescribes(Way):
-    """The interaction of the first two agents, made by somebody else: a step of its own."""
+    """The interaction of the first two agents, made from outside the engine, as a step of its own."""
 
     steps = (1, 3, 5)
     makes = 1
@@ -144,7 +144,7 @@ class Prescribes(Way):
 
 
 class Replays(Reloads):
-    """Goes on, looks, comes back, sees the same again, comes back, and only then reaches in."""
+    """Advances, observes, restores, observes the same again, restores, and only then intervenes."""
 
     steps = (1, 3, 4, 6)
 

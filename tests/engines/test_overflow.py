@@ -56,7 +56,7 @@ ENDS += [2**63 - 1, -(2**63), -(2**63) + 1]
 
 
 def answer(function, *arguments):
-    """What a function answers, or that it refuses."""
+    """What a function returns, or that it refuses."""
     try:
         return int(function(*arguments))
     except (InvalidInput, ZeroDivisionError, ValueError):

@@ -85,7 +85,7 @@ class Late(agents.Agents):
 
 
 class Forgetful(agents.Agents):
-    """Loses an agent's last change now and then: a wrong law, and never an impossible answer."""
+    """Sometimes loses an agent's last change: a wrong law, but never an impossible result."""
 
     def advance(self, limit: int) -> bool:
         before = self._population.copy()

@@ -132,7 +132,7 @@ def test_what_cannot_be_compiled_is_told_with_the_authors_line(engine):
 
 
 def test_the_page_and_every_model_ask_one_place_for_an_engine():
-    """What does not fit is refused in the same words, whoever asks."""
+    """What does not fit is refused in the same words by every caller."""
     from hegemon.web.session import Session
 
     wrong = {hg.Pairwise(n=4): "rounds", hg.Trains(n=4): "agents", hg.FloodMax(n=4): "batch"}

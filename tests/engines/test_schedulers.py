@@ -135,7 +135,7 @@ def test_simulation_and_chain_agree(text):
 
 @pytest.mark.parametrize("text", ["matching", "permutation", "bounded:2", "edge-markov:1/9,1/2", "moving:5x4"])
 def test_what_a_scheduler_remembers_is_part_of_the_run(text):
-    """The course does not depend on who looks, and a restored snapshot repeats it, memory included."""
+    """The run does not depend on observation, and a restored snapshot repeats it, memory included."""
     protocol = hg.Timer(n=7)
     topology = topology_for(protocol)
 
@@ -279,7 +279,7 @@ CASES = {
 
 @pytest.mark.parametrize("protocol", CASES.values(), ids=CASES)
 def test_an_engine_says_what_it_just_did(protocol):
-    """The pair and the coins that it names make the next configuration of the one before, and nobody else changes."""
+    """The pair and the coins that it names make the next configuration of the one before, and no other changes."""
     space, topology = protocol.space, topology_for(protocol)
     engines = [
         Agents(protocol, topology, initial_configuration(protocol, None, 5, 0), never("never"), stream(5, 0, KERNEL))

@@ -92,7 +92,7 @@ class Course:
 
 
 def slices(course: Course, goal: int) -> None:
-    """With looks here and there."""
+    """With observations at some steps."""
     dice = random.Random(goal)
     while course.engine.step < goal:
         course.to(min(goal, course.engine.step + dice.choice((1, 1, 2, 5, 33, 60))))

@@ -219,7 +219,7 @@ def test_engine_batch_counts_and_records_steps_beyond_64_bits(steps):
 
 
 class Told:
-    """Measures what it is told to."""
+    """Measures the given quantity."""
 
     units: dict = {}
 

@@ -1,4 +1,4 @@
-"""Chains that are not stored answer as stored ones do; checkpoints help and are never believed."""
+"""Recomputed chains give the same results as stored ones; checkpoints save time and are never trusted."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Trials until precise: the looks decide in the order of trials, and cut-off trials are shown."""
+"""Trials until precise: inspections follow the order of trials, and censored trials are shown."""
 
 import numpy as np
 import pytest

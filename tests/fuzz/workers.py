@@ -1,4 +1,4 @@
-"""Lines are tried in a process of their own, many in each; one that is silent for too long is ended and told."""
+"""Lines are tried in separate processes, many in each; a process that is silent for too long is killed and reported."""
 
 import json
 import os
@@ -51,7 +51,7 @@ class Worker:
         return Ending(asked, answer["code"], flaw(asked, answer), seconds, answer.get("parsed", True))
 
     def _ask(self, question: dict):
-        """The answer; "long" for work that shows its progress; None for silence."""
+        """The reply; "long" for work that shows its progress; None for silence."""
         if self._process is None or self._process.poll() is not None:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "tests.fuzz.workers"],

@@ -30,7 +30,7 @@ def laid_out(configuration):
 
 
 class Interrupted(Configuration):
-    """At its k-th look at its form another thread asks for something."""
+    """When its form is read for the k-th time, another thread reads it too."""
 
     other, left = "", -1
 

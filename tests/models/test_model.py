@@ -1,4 +1,4 @@
-"""One object per model of computation: nobody else asks which model a protocol is of."""
+"""One object per model of computation: no other code tests the model of a protocol."""
 
 import re
 import subprocess

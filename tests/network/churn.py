@@ -9,14 +9,14 @@ from tests.network.population import Population
 
 
 def leave(population: Population, members: Iterable[int]) -> None:
-    """Without a word; the others are told."""
+    """Members leave without a datagram; the others are then informed by `tell`."""
     for member in members:
         population.leave(member)
     tell(population)
 
 
 def come(population: Population, members: Iterable[int]) -> None:
-    """In the state of their own start; the others are told."""
+    """Members join in the state of their own start; the others are then informed by `tell`."""
     for member in members:
         population.enter(member)
     tell(population)

@@ -1,4 +1,4 @@
-"""A whole network in one process: many agents over virtual ports or real sockets, watched by somebody who sees all.
+"""A whole network in one process: many agents over virtual ports or real sockets, with an observer that sees all.
 
 What members cannot see, tests and measurements need: the configuration of all agents after each interaction, in the
 order in which the responders made them.
@@ -95,7 +95,7 @@ class Population:
             self.pairs.append((initiator, responder))
 
     def _ended(self, number: int, is_complete: bool) -> None:
-        """Agent `number` has its answer, or has given up: if the responder had changed, that was one-sided."""
+        """Agent `number` got its ANSWER or gave up: if the responder had changed, the interaction was one-sided."""
         step = self._half_done.pop(number, None)
         if step is not None and not is_complete:
             self.one_sided += 1

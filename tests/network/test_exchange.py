@@ -14,7 +14,7 @@ from tests.network.virtual import Conditions
 
 
 class Counting(PopulationProtocol):
-    """Each interaction adds one to both: whoever interacts twice is found out."""
+    """Each interaction adds one to both, so that a double interaction is detected."""
 
     most = Parameter(1000, low=1)
 

@@ -110,7 +110,7 @@ def test_a_few_thousand_mutated_datagrams():
 
 
 def test_a_receiver_that_believes_everything_is_caught(monkeypatch):
-    """The broken twin takes any answer for the one it waits for."""
+    """The broken twin accepts any ANSWER as the one that it waits for."""
 
     def gullible(agent, letter, address):
         agent.state = letter.state % PROTOCOL.states

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 
 class Timer:
-    """What `call_later` answers; a cancelled one is skipped when its time comes."""
+    """The handle that `call_later` returns; a cancelled one is skipped when its time comes."""
 
     __slots__ = ("callback", "arguments")
 

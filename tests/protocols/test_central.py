@@ -203,7 +203,7 @@ def test_leader_tree_runs_and_refuses():
 
 
 class OneSidedTree(TREE):
-    """A twin that takes everybody to be on port 0 of its neighbours."""
+    """A twin that assumes that every node is on port 0 of its neighbours."""
 
     def update(me, neighbours, coins, p):
         others, chosen = 0, -1

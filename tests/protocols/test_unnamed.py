@@ -118,7 +118,7 @@ def test_what_the_user_names_is_imported(trap, capsys, monkeypatch):
 
 
 def test_a_status_of_a_users_own_protocol_imports_nothing(trap, capsys, monkeypatch):
-    """Another process, which was told nothing: it knows the cases by what the driver wrote down."""
+    """Another process, for which no file was named: it identifies the cases by what the driver has written."""
     monkeypatch.chdir(trap.folder)
     hegemon.sweep(trap.name, n=[4, 5], trials=3, out=trap.folder / "done", workers=1)
     trap.sprung.unlink()

@@ -82,7 +82,7 @@ def test_runs_have_the_law_of_a_plain_simulation(rates, engine):
 
 
 def test_a_partner_that_goes_on_is_noticed():
-    """Broken twins: whoever meets a halted agent changes, and pauses that are forgotten."""
+    """Broken twins: an agent that meets a halted one changes, and pauses are forgotten."""
     rates = ["corrupt=1/50", "pause=3/5", "wake=1/20"]
     right = plain_runs(*rates)
     assert p_value(ran(rates, "agents"), right) > 1e-4

@@ -85,7 +85,7 @@ def late(self, *given):
 
 
 def careless(self, census):
-    """A twin that finds extremes among all states, whether anybody is in them or not."""
+    """A twin that finds extremes among all states, even those without agents."""
     found = true_measure(self, census)
     return found | {"least": [float(self.of_states["least"].min())] * len(census)}
 

@@ -154,7 +154,7 @@ def test_history_of_an_unknown_length_keeps_its_size():
 
 
 def test_a_large_population_is_looked_at_a_few_times_per_unit_of_time():
-    """Watching may cost what running does, not ten times that: few looks, whatever the length of the run."""
+    """Recording may cost as much as the run, not ten times that: few samples, whatever the length of the run."""
     looked = []
 
     class Watcher:

@@ -37,7 +37,7 @@ def chromium():
 
 
 def state(page, *names):
-    """Some of what the page tells about itself."""
+    """Some of the state that the page exposes."""
     return page.evaluate("names => names.map(name => window.hegemon[name])", list(names))
 
 

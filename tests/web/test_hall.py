@@ -1,4 +1,4 @@
-"""Nobody waits for anybody: a page that never reads, a simulation that is busy, commands made to wedge it."""
+"""Nothing blocks the hall: not a page that never reads, a busy simulation, or commands made to block it."""
 
 import asyncio
 import contextlib
@@ -59,7 +59,7 @@ async def until(condition, seconds=WAIT):
 
 @contextlib.asynccontextmanager
 async def hall(protocol, tabs, **options):
-    """A hall with its simulation in a thread, and everybody in it."""
+    """A hall with its simulation in a thread, and its spectators."""
     here, there = multiprocessing.Pipe()
     threading.Thread(target=serve, args=(there, lambda: Session(protocol, **options)), daemon=True).start()
     made = Hall(here)

@@ -1,4 +1,4 @@
-"""What an agent looks like fits in a byte, and says the truth at any width of its fields."""
+"""The look of an agent fits in a byte, and is correct at any width of its fields."""
 
 import numpy as np
 import pytest

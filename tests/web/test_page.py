@@ -1,4 +1,4 @@
-"""The page in a real Chromium: what it tells about itself agrees with `hegemon run` at the same seed."""
+"""The page in a real Chromium: the state that it exposes agrees with `hegemon run` at the same seed."""
 
 import json
 import shlex

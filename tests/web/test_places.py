@@ -28,7 +28,7 @@ SIZES = [(5, 4), (9, 3), (40, 40)]
 
 
 def walked(size, seed: int, step: int) -> list[int]:
-    """Where an engine that nobody watches has its agents after these steps: column, row, column, row …"""
+    """The places of the agents of an unwatched engine after these steps: column, row, column, row …"""
     scheduler, topology = Moving(*size), topology_for(PROTOCOL)
     start = initial_configuration(PROTOCOL, None, seed, 0)
     engine = Agents(PROTOCOL, topology, start, never("never"), stream(seed, 0, KERNEL), scheduler=scheduler)

@@ -25,7 +25,7 @@ RING = hg.Ring(n=12)
 
 
 class Noting:
-    """A pen that notes what it is told to draw."""
+    """A pen that records the calls to draw."""
 
     def __init__(self):
         self.circles, self.texts, self.lines, self.polygons = [], [], 0, []

@@ -90,7 +90,7 @@ def test_the_first_step_inside_is_exact(protocol):
 
 
 def replay(protocol, seed, trial):
-    """The configurations of a run one by one, by an engine that is told to stop nowhere."""
+    """The configurations of a run one by one, by an engine without a stop."""
     from hegemon.compute.randomness import KERNEL
     from hegemon.runs.setting import initial_configuration
 

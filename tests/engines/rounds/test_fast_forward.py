@@ -126,7 +126,7 @@ def law_with_a_fault(last: int, fault: int) -> dict:
 
 @pytest.mark.parametrize("skip", [True, False])
 def test_a_fault_meets_private_fields_of_the_exact_law(skip):
-    """Which nobody knows while rounds are skipped: the jump ends where the fault strikes."""
+    """Private fields are unknown while rounds are skipped, so the jump ends where the fault strikes."""
     last, fault, trials, protocol = 37, 20, 300, Lamps(2)
     expected, counts, skipped = law_with_a_fault(last, fault), Counter(), 0
     for trial in range(trials):
