@@ -196,7 +196,7 @@ def _rule_code(found: "Found", names: list[str]) -> list[str]:
 
 
 def _sight(names: list[str]) -> list[str]:
-    """The states of the neighbours, in no order: two different ones are both listed, two equal ones once."""
+    """Source that finds which states occur among the neighbours, in no order and without their numbers."""
     lines = [f"        sees_{name} = False" for name in names] + ["        for other in neighbours:"]
     for name in names:
         lines += [f"            if other.state == {quoted(name)}:", f"                sees_{name} = True"]

@@ -38,7 +38,7 @@ class Sketch(NamedTuple):
     rarity: np.ndarray  # [moment, trait]
     seen: np.ndarray  # the logarithm of the observed weight of each, for the next rarity
     numbers: np.ndarray  # [class, value]: numbers of agents; scratch
-    halves: np.ndarray  # the same for every second agent, flat: with two counters additions wait less for each other
+    halves: np.ndarray  # the same for even and odd agents apart, flat: additions to two counters wait less
     sizes: np.ndarray  # agents of every class; scratch
 
 
