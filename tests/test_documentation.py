@@ -164,6 +164,7 @@ def test_the_reference_names_all_that_a_class_may_declare():
         "node_fields",
         "node_bounds",
         "undeclared",
+        "require_declared",
     }
     assert set(undocumented(text, *models)) <= ours
     assert undocumented(text, type("Twin", (), {"never_named": 1})) == ["never_named"]
