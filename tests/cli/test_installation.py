@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from hegemon.compute.border import STOCK
+
 ROOT = Path(__file__).parents[2]
 HEGEMON = "from hegemon.cli.main import main; main()"
 
@@ -25,6 +27,7 @@ def test_the_commands_do_not_load_what_they_do_not_need():
         assert not set(absent) & loaded_by(arguments), arguments
 
 
+@pytest.mark.skipif(STOCK, reason="stock Numba has no shortcuts: it loads the compiler with every kernel")
 def test_kernels_that_are_compiled_already_need_no_compiler():
     for arguments in (["run", "pairwise", "--n", "9"], ["verify", "pairwise", "--n", "3"]):
         loaded_by(arguments)  # the first time, perhaps
