@@ -141,7 +141,7 @@ def test_fresh_run_is_cut_at_the_limit():
     assert (drawn(draw_runs, 1000, 0, 15) == np.minimum(full, 15)).all()
 
 
-@given(st.integers(1, 40), st.integers(0, 2**32), st.data())
+@given(st.integers(1, 60), st.integers(0, 2**32), st.data())
 @settings(max_examples=300, deadline=None)
 def test_listed_costs_give_the_same_runs(bits, seed, data):
     n = data.draw(st.integers(2, 2**bits + 2))
