@@ -60,18 +60,22 @@ def test_who_is_answered_and_how():
     serving(play)
 
 
-def test_only_few_are_heard_at_once(monkeypatch):
-    monkeypatch.setattr(endpoint, "REQUEST_SECONDS", PATIENCE)
+def test_connections_that_send_nothing_keep_nobody_out(monkeypatch):
+    monkeypatch.setattr(endpoint, "REQUEST_SECONDS", 10 * PATIENCE)  # no idle connection ends by itself
 
     async def play(port):
-        idle = [await asyncio.open_connection("127.0.0.1", port) for _ in range(endpoint.MOST_CONNECTIONS)]
-        for _, writer in idle:
+        idle = [await asyncio.open_connection("127.0.0.1", port) for _ in range(300)]
+        for _, writer in idle[::2]:
             writer.write(b"GET")  # and no more
-        assert await asked(port, b"GET /health HTTP/1.0\r\n\r\n") == b""
+        assert (await asked(port, b"GET /health HTTP/1.0\r\n\r\n")).startswith(b"HTTP/1.0 200")
+        dropped = [asyncio.ensure_future(reader.read()) for reader, _ in idle]
+        await asyncio.wait(dropped[: -endpoint.MOST_CONNECTIONS], timeout=PATIENCE)  # only a few are kept
+        assert all(read.done() for read in dropped[: -endpoint.MOST_CONNECTIONS])
+        for read in dropped:
+            read.cancel()
+        await asyncio.gather(*dropped, return_exceptions=True)
         for _, writer in idle:
             writer.close()
-        while not await asked(port, b"GET /health HTTP/1.0\r\n\r\n"):
-            await asyncio.sleep(0.01)
 
     serving(play)
 

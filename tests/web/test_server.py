@@ -8,6 +8,9 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.parse
+import urllib.request
+import webbrowser
 from pathlib import Path
 
 import pytest
@@ -121,6 +124,25 @@ def test_the_doorkeeper():
     assert not public.admits({"host": "192.168.0.7:80"}, "x")
     assert not public.admits({"host": "192.168.0.7:80"}, "t", is_socket=True)
     assert is_loopback("localhost") and is_loopback("::1") and not is_loopback("0.0.0.0")
+
+
+def test_the_token_is_in_no_argument_of_a_browser(monkeypatch):
+    """Arguments of processes are public. The browser gets a file that only this user may read."""
+    arguments = []
+    monkeypatch.setattr(webbrowser, "open", arguments.append)
+    page = hg.watch(hg.Pairwise(n=5))
+    file = Path(urllib.request.url2pathname(urllib.parse.urlparse(arguments[0]).path))
+    assert page.token not in arguments[0] and file.stat().st_mode & 0o777 == 0o600
+    assert f'url={page.url}"' in file.read_text()
+    page.stop()
+    assert not file.exists()
+
+
+def test_nothing_else_opens_a_browser():
+    """Every other way to a browser would show an address to all users of the machine."""
+    source = Path(hg.__file__).parent
+    named = [file.name for file in source.rglob("*.py") if "webbrowser" in file.read_text()]
+    assert named == ["opening.py"]
 
 
 def test_bad_input_is_refused_before_a_page_opens():

@@ -82,7 +82,6 @@ def watch_protocol(
 
 def serve_page(page: Any, is_private: bool, no_browser: bool) -> None:
     """Say where the page is, open it, and stay until the terminal ends."""
-    import webbrowser
 
     def announce() -> None:
         print(f"watch at {page.url}")
@@ -95,6 +94,6 @@ def serve_page(page: Any, is_private: bool, no_browser: bool) -> None:
             )
         print("Ctrl-C ends it", flush=True)
         if not no_browser:
-            webbrowser.open(page.url)
+            page.open()
 
     page.run(announce)

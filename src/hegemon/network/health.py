@@ -1,7 +1,8 @@
 """The health of a member, over HTTP: /health for people and supervisors, /ready, /metrics for Prometheus.
 
-A few lines of HTTP/1.0 suffice: one small request per connection, answered at once and within a second, few connections
-at a time, and only under a name of this machine. It listens on loopback by default, and never shows the key.
+A few lines of HTTP/1.0 suffice: one small request per connection, answered at once and within a second, and only under
+a name of this machine. Few connections wait at a time: the next one takes the place of the one that has waited longest,
+so connections that send nothing keep nobody out. It listens on loopback by default, and never shows the key.
 """
 
 import asyncio
@@ -15,6 +16,7 @@ from hegemon.network.member import Member
 
 LONGEST_REQUEST = 4096
 MOST_CONNECTIONS = 16
+MOST_PENDING = 1024  # connections that the operating system keeps until this process accepts them
 REQUEST_SECONDS = 1.0
 ISOLATED_SECONDS = 10.0
 HELP = {
@@ -35,11 +37,11 @@ class Health:
         self.member, self.name, self.clock = member, name, clock  # `name`: the address to listen on, as given
         self.began = self._active = clock()
         self._seen = -1
-        self._open = 0
+        self._waiting: list[asyncio.StreamWriter] = []  # connections without a whole request, oldest first
 
     async def serve(self, address: tuple[str, int]) -> asyncio.Server:
         try:
-            return await asyncio.start_server(self._converse, *address, limit=LONGEST_REQUEST)
+            return await asyncio.start_server(self._converse, *address, limit=LONGEST_REQUEST, backlog=MOST_PENDING)
         except OSError as error:
             where = f"{address[0]}:{address[1]}"
             raise InvalidInput(
@@ -56,18 +58,25 @@ class Health:
         return self.clock() - self._active
 
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._open += 1
+        if len(self._waiting) >= MOST_CONNECTIONS:
+            self._waiting.pop(0).transport.abort()
+        self._waiting.append(writer)
         try:
-            if self._open <= MOST_CONNECTIONS:
-                async with asyncio.timeout(REQUEST_SECONDS):
-                    writer.write(b"".join(self.answer(await reader.readuntil(b"\r\n\r\n"))))
-                    writer.close()
-                    await writer.wait_closed()
+            async with asyncio.timeout(REQUEST_SECONDS):
+                request = await reader.readuntil(b"\r\n\r\n")
+                self._forget(writer)
+                writer.write(b"".join(self.answer(request)))
+                writer.close()
+                await writer.wait_closed()
         except (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             pass  # such a request gets no response
         finally:
-            self._open -= 1
+            self._forget(writer)
             writer.transport.abort()
+
+    def _forget(self, writer: asyncio.StreamWriter) -> None:
+        if writer in self._waiting:
+            self._waiting.remove(writer)
 
     def answer(self, request: bytes) -> tuple[bytes, bytes]:
         """The head and the body of the response."""

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from multiprocessing import Pipe, get_context
 from multiprocessing.process import BaseProcess
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hegemon.analysis.pictures import FORMATS as PICTURES
@@ -99,6 +100,7 @@ class Watching:
             self._worker = threading.Thread(target=serve, args=(there, builder), daemon=True)
             self._worker.start()
         self._server: uvicorn.Server | None = None
+        self._opened: list[Path] = []  # files that lead to the page
         self._hall = Hall(self._here)
         try:
             self._wait_for_greeting()
@@ -128,6 +130,12 @@ class Watching:
     def url(self) -> str:
         host = "127.0.0.1" if self.host in ("0.0.0.0", "::", "localhost") else self.host
         return f"http://{f'[{host}]' if ':' in host else host}:{self.port}/{self.token}/"
+
+    def open(self) -> None:
+        """Open the page in the browser."""
+        from hegemon.web.opening import open_privately
+
+        self._opened.append(open_privately(self.url))
 
     def run(self, ready: Callable[[], object] | None = None) -> None:
         """Serve until interrupted."""
@@ -171,6 +179,8 @@ class Watching:
         self._end_simulation()
 
     def _end_simulation(self) -> None:
+        while self._opened:
+            self._opened.pop().unlink(missing_ok=True)
         self._hall.line.close()
         if hasattr(self._worker, "kill"):
             self._worker.kill()  # there is nothing to save
@@ -279,7 +289,5 @@ def watch(
         return Film(shoot(builder(), until, max_steps))
     page = Watching(builder, host, port).start()
     if browser and not in_notebook():
-        import webbrowser
-
-        webbrowser.open(page.url)
+        page.open()
     return page
