@@ -27,6 +27,7 @@ from hegemon.protocols.timer import Timer
 from hegemon.protocols.trains.protocol import (
     Trains,
     error_overflow,
+    error_overflow_last,
     local_error,
     look,
     new_leader,
@@ -271,6 +272,17 @@ class RingThatCreates(Ring):
             r.leader = 1
 
 
+class RingWithoutReset(Ring):
+    """Line 15 is missing: a bullet that passes does not erase the signal, so the leader lowers its shield too soon."""
+
+    def interact(l, r, p):  # noqa: E741
+        flies, signal = l.bullet > 0, r.signal
+        leader = r.leader
+        ring_interaction(l, r, p)
+        if flies and leader == 0 and r.leader == 0 and signal == 1:
+            l.signal = r.signal = 1
+
+
 class RingThatMisses(Ring):
     """Bullets kill nobody."""
 
@@ -345,6 +357,17 @@ class TrainsWithoutElimination(Trains):
             wagon_creation(me, x, p)
         else:
             wagon_update(me, expects_marked, bit, p)
+
+
+class TrainsWithoutGuard(Trains):
+    """Err-Overflow^L does not ask whether a marked train is about to come."""
+
+    def update(me, neighbours, coins, p):
+        bit = look(me, neighbours, p)[1]
+        if me.leader == 0 and error_overflow_last(me, me.L_flag == 1, bit, p):
+            new_leader(me, 1 if coins == 0 else 0)
+        else:
+            Trains.update(me, neighbours, coins, p)
 
 
 class TrainsWithoutErrors(Trains):

@@ -99,7 +99,7 @@ CASES = {
             "lemma4": [broken.RingWithoutShield],
             "lemma5": [broken.RingOfLongSteps],
             "lemma6": [broken.RingOfLongSteps],
-            "lemma7": [broken.RingThatCreates],
+            "lemma7": [broken.RingThatCreates, broken.RingWithoutReset],
             "lemma8": [broken.RingThatCreates],
             "lemma11.claim2": [],
             "lemma11.claim2.repaired": [broken.RingOfLongSteps],
@@ -158,7 +158,7 @@ CASES = {
     ),
     "trains.lemma4.3.repaired": (
         trains.growth(repaired=True), {"lengths": (5,), "graphs": ("path:5", "grid:2x3"), "trials": 10},
-        [{"protocol": broken.TrainsWithoutElimination}],
+        [{"protocol": broken.TrainsWithoutElimination}, {"protocol": broken.TrainsWithoutGuard}],
     ),
     "trains.last-carry": (claimed("trains.last-carry"), {"cases": (("path:2", 5),), "coins": (1,)}, []),
     "trains.last-carry.repaired": (
@@ -181,8 +181,9 @@ CASES = {
         [{"protocol": broken.TrainsWithoutErrors}],
     ),
     "trains.lemma4.3.late": (
-        claimed("trains.lemma4.3.late"), {"tiny": (("path:2", 5),), "graphs": ("path:4",), "trials": 2},
-        [{"protocol": broken.TrainsWithoutElimination}],
+        claimed("trains.lemma4.3.late"),
+        {"tiny": (("path:2", 5),), "graphs": ("path:4",), "trials": 2, "lengths": (5,)},
+        [{"protocol": broken.TrainsWithoutElimination}, {"protocol": broken.TrainsWithoutGuard}],
     ),
     "trains.marks": (claimed("trains.marks"), {"lengths": (5,)}, []),
     "trains.marks.repaired": (

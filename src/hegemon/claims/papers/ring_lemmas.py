@@ -116,9 +116,45 @@ def insecure_by_the_left(world: SmallRing, before: np.ndarray, after: np.ndarray
     return spoken, right
 
 
-def makes_no_leader(world: SmallRing, before: np.ndarray, after: np.ndarray, arc: int) -> tuple[np.ndarray, Any]:
-    """Lemma 7, one interaction at a time: C_NI is closed."""
-    return np.ones(len(before), bool), (world.get(after, "leader") <= world.get(before, "leader")).all(axis=1)
+def lemma7(lab: Laboratory, protocol: Definition = Ring, *, exact: Cases, sampled: Cases) -> Outcome:
+    """Lemma 7, of whole executions: everything that is reached from C_NI on small rings, random walks on larger ones.
+    So it does not take from Lemma 6 that C_NI is never left."""
+    checks, covered = [], 0
+    rng = generator(lab.seed_for(protocol.id, "lemma7"))
+    for world, rows, which in worlds(lab, protocol, exact, sampled, "C_NI", rng):
+        made, good = everywhere(world, rows) if which == "all" else on_walks(world, rows, rng)
+        covered += made
+        lab.note(protocol=protocol.id, n=world.n, N=world.N, which=which, configurations=len(rows), cases=made,
+                 right=good)  # fmt: skip
+        executions = "all executions" if which == "all" else "random walks"
+        what = f"n = {world.n}, N = {world.N}: {executions} from {which} {len(rows):,} configurations"
+        checks.append(always(what, good, made, "no new leader"))
+    return Outcome(checks, f"{covered:,} interactions in executions from C_NI")
+
+
+def makes_no_leader(world: SmallRing, before: np.ndarray, after: np.ndarray) -> Any:
+    return (world.get(after, "leader") <= world.get(before, "leader")).all(axis=1)
+
+
+def everywhere(world: SmallRing, rows: np.ndarray) -> tuple[int, int]:
+    """Every interaction in every configuration reached from these: how many, and how many make no leader."""
+    made = good = 0
+    for reached in world.reached(rows):
+        for arc in range(world.n):
+            made, good = (
+                made + len(reached),
+                good + int(makes_no_leader(world, reached, world.step(reached, arc)).sum()),
+            )
+    return made, good
+
+
+def on_walks(world: SmallRing, rows: np.ndarray, rng: np.random.Generator) -> tuple[int, int]:
+    """The same along one random walk from each, long enough that a lost leader would be replaced (Lemma 10)."""
+    made = good = 0
+    for _ in range(10 * world.n * world.N):
+        after = world.walk(rows, rng)
+        made, good, rows = made + len(rows), good + int(makes_no_leader(world, rows, after).sum()), after
+    return made, good
 
 
 def becomes_secure(repaired: bool) -> OneStep:
@@ -193,9 +229,7 @@ def claim1(lab: Laboratory, protocol: Definition = Ring, *, cases: Cases, steps:
         rows = world.members("C_prime", number, rng)
         been, bad = world.get(rows, "leader") == 1, np.zeros(number, bool)
         for _ in range(steps):
-            arcs = rng.integers(n, size=number)
-            for arc in range(n):
-                rows[arcs == arc] = world.step(rows[arcs == arc], arc)
+            rows = world.walk(rows, rng)
             been |= world.get(rows, "leader") == 1
             bad |= (been & ~world.secure(rows)).any(axis=1)
         lab.note(protocol=protocol.id, n=n, N=N, walks=number, steps=steps, insecure=int(bad.sum()))

@@ -3,6 +3,7 @@
 import copy
 import itertools
 import math
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -52,6 +53,26 @@ class SmallRing:
         after = self.table[rows[:, arc], rows[:, right]]
         result[:, arc], result[:, right] = after[:, 0], after[:, 1]
         return result
+
+    def walk(self, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """After one random interaction in each row."""
+        result, arcs = rows.copy(), rng.integers(self.n, size=len(rows))
+        for arc in range(self.n):
+            result[arcs == arc] = self.step(rows[arcs == arc], arc)
+        return result
+
+    def reached(self, rows: np.ndarray) -> Iterator[np.ndarray]:
+        """Everything that executions from these rows reach, the rows first, each configuration once."""
+        weights = len(self.states) ** np.arange(self.n, dtype=np.int64)
+        seen = np.zeros(len(self.states) ** self.n, bool)
+        seen[rows @ weights] = True
+        while len(rows):
+            yield rows
+            after = np.concatenate([self.step(rows, arc) for arc in range(self.n)])
+            numbers, first = np.unique(after @ weights, return_index=True)
+            fresh = ~seen[numbers]
+            seen[numbers[fresh]] = True
+            rows = after[first[fresh]]
 
     # -- section 4.1 ---------------------------------------------------------------------------------------------
 

@@ -191,9 +191,10 @@ CLAIMS = (
         "After 2^(N+2) + N rounds without marks a marked train spreads order",
         "If, besides, no leader has emitted a marked wagon for 2^(N+2) + N rounds, then Lemma 4.3 holds.",
         late,
-        quick={"tiny": (("path:2", 5), ("complete:3", 6)), "graphs": ("path:7", "ring:8", "lollipop:5,3"), "trials": 3},
+        quick={"tiny": (("path:2", 5), ("complete:3", 6)), "graphs": ("path:7", "ring:8", "lollipop:5,3"), "trials": 3,
+               "lengths": (5,)},
         full={"tiny": tuple((graph, N) for graph in ("path:2", "path:3", "complete:3") for N in (5, 6, 7)),
-              "graphs": GRAPHS, "trials": 200},
+              "graphs": GRAPHS, "trials": 200, "lengths": (5, 6, 7)},
     ),
     Claim(
         "trains.lemma4.5",

@@ -13,6 +13,7 @@ from hegemon.claims.papers.trains_lemmas import Bench, grows_from, nodes_of, pac
 from hegemon.claims.papers.trains_tiny import Tiny
 from hegemon.claims.registry import Check, Outcome, Table
 from hegemon.protocols.trains.protocol import Trains
+from hegemon.protocols.trains.starts import all_leaders, legitimate
 
 
 def quiet(N: int) -> int:
@@ -20,7 +21,10 @@ def quiet(N: int) -> int:
     return 2 ** (N + 2) + N
 
 
-def late(lab: Laboratory, protocol: Definition = Trains, *, tiny: Cases, graphs: Sequence[str], trials: int) -> Outcome:
+def late(
+    lab: Laboratory, protocol: Definition = Trains, *, tiny: Cases, graphs: Sequence[str], trials: int,
+    lengths: Sequence[int],
+) -> Outcome:  # fmt: skip
     """After 2^(N+2) + N rounds in which nobody emits a marked wagon, a marked train spreads order from any leader."""
     checks, everything, last = [], 0, {}
     for graph, N in tiny:
@@ -62,10 +66,29 @@ def late(lab: Laboratory, protocol: Definition = Trains, *, tiny: Cases, graphs:
     if outcomes:
         what = f"{len(graphs)} graphs, random starts: clauses (i) to (v), and Γ_L in the end"
         checks.append(always(what, outcomes.count("as stated"), len(outcomes), "from every start"))
+    checks += [from_both_ends(lab, protocol, N) for N in lengths]
     headline = f"order spread from every leader, after {everything:,} starts of {len(tiny)} tiny graphs"
     lines = [[graph, str(N), f"{round_:,}", f"{quiet(N):,}"] for (graph, N), round_ in last.items()]
     table = Table("Without marks", ["graph", "N", "last round that makes a leader", "rounds followed"], lines)
     return Outcome(checks, headline, tables=[table])
+
+
+def from_both_ends(lab: Laboratory, protocol: Definition, N: int) -> Check:
+    """Two leaders at the ends of a path, so far apart that a train of the first has a carry in its wagon N − 2 where it
+    meets the marked head of the second: there the guard of Err-Overflow^L is needed. In every phase between them."""
+    n = 2 ** (N - 2) + 2
+    bench = Bench(lab, protocol, f"path:{n}", N=N)
+    fresh, outcomes = all_leaders(bench.protocol)[-1], []
+    for phase in range(N):
+        made = legitimate(bench.protocol, bench.topology, 0, phase)
+        made[-1] = fresh
+        nodes = bench.protocol.namespaces(made)
+        for _ in range(quiet(N)):
+            nodes = bench.round(nodes, head=0)
+        outcomes += [grows_from(bench, copy.deepcopy(nodes), (chosen,)) for chosen in (0, n - 1)]
+    lab.note(protocol=protocol.id, graph=f"path:{n}", N=N, starts=len(outcomes), as_stated=outcomes.count("as stated"))
+    what = f"a path of {n} nodes, N = {N}, leaders at both ends in every phase: clauses (i) to (v), and Γ_L in the end"
+    return always(what, outcomes.count("as stated"), len(outcomes), "from either leader")
 
 
 def forget(world: Tiny, rows: np.ndarray) -> np.ndarray:

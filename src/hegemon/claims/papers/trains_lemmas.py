@@ -140,7 +140,7 @@ def growth(repaired: bool) -> Callable[..., Outcome]:
         as_stated = unspoilt = hindered = 0
         for graph in graphs:
             bench = Bench(lab, protocol, graph)
-            outcomes = [grows(bench, planted=trial % 4 == 0) for trial in range(trials)]
+            outcomes = [grows(bench, PLANTED[trial % 4]) for trial in range(trials)]
             counts = {name: outcomes.count(name) for name in ("as stated", "hindered", "failed")}
             lab.note(protocol=protocol.id, graph=graph, starts=trials, **counts)
             as_stated += counts["as stated"]
@@ -188,13 +188,11 @@ def on_two_nodes(protocol: Definition, N: int) -> tuple[np.ndarray, np.ndarray]:
     return good, overflows
 
 
-def plant_overflow(bench: Bench, nodes: list[SimpleNamespace], chosen: int) -> None:
-    """Beside the chosen leader, a train that reaches 2^N just as the marked head arrives: the worst start known. The
-    train's last wagons come from a further node, or from the leader itself where there is none."""
+def plant_first(bench: Bench, nodes: list[SimpleNamespace], chosen: int) -> None:
+    """Beside the chosen leader, a train that reaches 2^N in station F just as the marked head arrives: the worst start
+    known. The train's last wagons come from a further node, or from the leader itself where there is none."""
     N = bench.protocol.N
-    near = [int(u) for u in bench.topology.neighbours(chosen)]
-    beside = near[int(bench.rng.integers(len(near)))]
-    behind = next((w for w in bench.topology.neighbours(beside) if w != chosen), None)
+    beside, behind = two_steps_away(bench, chosen)
     a = nodes[beside]
     a.leader, a.F, a.L = 0, 1, 1
     a.F_idx, a.F_bit, a.F_carry = N - 4, 0, 1
@@ -205,7 +203,33 @@ def plant_overflow(bench: Bench, nodes: list[SimpleNamespace], chosen: int) -> N
         b.L_bit = 1
 
 
-def grows(bench: Bench, planted: bool) -> str:
+def plant_last(bench: Bench, nodes: list[SimpleNamespace], chosen: int) -> None:
+    """Beside the chosen leader, a train whose wagon N − 2 is in station L with a carry just as the marked head arrives,
+    which has the bit 1: the guard of Err-Overflow^L alone keeps it from an error. It comes from a second leader two
+    steps away; where there is no such node nothing is planted."""
+    N = bench.protocol.N
+    beside, behind = two_steps_away(bench, chosen)
+    if behind is None:
+        return
+    a, b = nodes[beside], nodes[behind]
+    a.leader, a.F, a.L, b.leader, b.F, b.L = 0, 1, 1, 1, 1, 1
+    a.F_idx, a.F_bit, a.F_carry = N - 5, 0, 0
+    a.L_idx, a.L_bit, a.L_carry = N - 4, 0, 1
+    b.F_idx, b.F_bit, b.F_carry = N - 3, 1, 0
+    b.L_idx, b.L_bit, b.L_carry = N - 2, 1, 0
+
+
+PLANTED = (plant_first, plant_last, None, None)  # one trial after the other; None is a random start
+
+
+def two_steps_away(bench: Bench, chosen: int) -> tuple[int, int | None]:
+    """A neighbour of the chosen node, and a further neighbour of that one, if it has any."""
+    near = [int(u) for u in bench.topology.neighbours(chosen)]
+    beside = near[int(bench.rng.integers(len(near)))]
+    return beside, next((int(w) for w in bench.topology.neighbours(beside) if w != chosen), None)
+
+
+def grows(bench: Bench, plant: Callable[[Bench, list[SimpleNamespace], int], None] | None) -> str:
     """One arbitrary start without marks in which a leader begins a marked train: what becomes of it. It is hindered
     where a non-leader w has Err-Overflow^F at time t + 2·d(w, v*) − 1, beside the marked head."""
     N, space = bench.protocol.N, bench.protocol.space
@@ -214,16 +238,17 @@ def grows(bench: Bench, planted: bool) -> str:
     emitter = nodes[chosen]
     emitter.leader = emitter.rand = emitter.L = 1
     emitter.L_idx, emitter.L_bit, emitter.L_carry, emitter.L_flag = N - 1, 0, 0, 0
-    if planted:
-        plant_overflow(bench, nodes, chosen)
+    if plant:
+        plant(bench, nodes, chosen)
     return grows_around(bench, [space.namespace(space.code(a)) for a in nodes], chosen)
 
 
-def grows_from(bench: Bench, nodes: list[Any]) -> str:
-    """The same from a configuration without marks, around its first leader, once that begins a train."""
-    N = bench.protocol.N
+def grows_from(bench: Bench, nodes: list[Any], among: Sequence[int] | None = None) -> str:
+    """The same from a configuration without marks, around the first leader (among these nodes) that begins a train."""
+    N, places = bench.protocol.N, range(len(nodes)) if among is None else among
     for _ in range(N):
-        chosen = next((v for v, a in enumerate(nodes) if a.leader and a.L == 1 and a.L_idx == N - 1), None)
+        begins = (v for v in places if nodes[v].leader and nodes[v].L == 1 and nodes[v].L_idx == N - 1)
+        chosen = next(begins, None)
         if chosen is not None:
             nodes[chosen].rand = 1
             return grows_around(bench, nodes, chosen)
