@@ -7,7 +7,6 @@ import pytest
 
 from hegemon.cli.main import main
 from hegemon.discovery import checker, guided
-from hegemon.discovery.certificates import asked
 from hegemon.discovery.discover import discover, process
 from hegemon.discovery.guided import discover_guided
 from hegemon.discovery.lifting import lift
@@ -29,7 +28,7 @@ def test_everything_found_is_right_by_brute_force():
         table = {pair: [space.outcome(one.table, *pair) or pair] for pair in itertools.product(range(3), repeat=2)}
         for n in (2, 3):
             (arcs,) = checker.asked_graphs("complete", n)
-            goals = checker.goals(asked(found.question), one.problem.outputs, n)
+            goals = checker.goals(checker.meaning(found.question.record()), one.problem.outputs, n)
             assert checker.judge(table, one.problem.outputs, n, arcs, goals, "outputs")
 
 
@@ -136,7 +135,7 @@ def test_three_states_elect_from_everywhere_on_small_directed_rings(right, text)
     for size in (3, 4, 5, 6, 7):
         (arcs,) = checker.asked_graphs("directed-ring", size)
         question = SearchQuestion("leader-election", 3, (size,), "directed-ring", self_stabilizing=True)
-        goals = checker.goals(asked(question), (1, 0, 0), size)
+        goals = checker.goals(checker.meaning(question.record()), (1, 0, 0), size)
         if 7 in right:  # of nine agents three may lead, and nothing changes any more
             nine, table = (0, 1, 2) * 3, rules_of(text, ["L", "F1", "F2"])
             assert all(table[pair] == [pair] for pair in zip(nine, nine[1:] + nine[:1], strict=True))

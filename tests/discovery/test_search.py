@@ -9,7 +9,6 @@ import pytest
 
 from hegemon.discovery import checker
 from hegemon.discovery import judge as judging
-from hegemon.discovery.certificates import asked
 from hegemon.discovery.discover import discover, process
 from hegemon.discovery.judge import FAILS, HOLDS, Outlook, judge
 from hegemon.discovery.rules import RuleSpace, classes
@@ -56,7 +55,7 @@ def right_by_brute_force(question, problem, choices):
 
 @functools.cache
 def goals(question, outputs, n):
-    return checker.goals(asked(question), outputs, n)
+    return checker.goals(checker.meaning(question.record()), outputs, n)
 
 
 def searched(states, n, **options):

@@ -2,7 +2,9 @@
 
 import copy
 import functools
+import itertools
 import json
+import re
 
 import pytest
 
@@ -65,17 +67,13 @@ def another_rule(certificate):
         part["rules"] = [[a, b, a, b] for a, b, _, _ in part["rules"]]
 
 
-def a_false_text(certificate):
-    reached(certificate)["obligations"].append("(set-logic QF_LIA)(declare-const x Int)(assert (> x 0))(check-sat)")
-
-
 def other_graphs(certificate):
     certificate["graphs"] = "connected"
 
 
 TRICKS = [
     without_invariants, without_the_last_stage, without_the_starved, all_pairs_starved, weights_that_rise,
-    weights_below_zero, a_fractional_weight, a_smaller_goal, a_larger_start, another_rule, a_false_text, other_graphs,
+    weights_below_zero, a_fractional_weight, a_smaller_goal, a_larger_start, another_rule, other_graphs,
 ]  # fmt: skip
 
 
@@ -141,6 +139,51 @@ def unnoticed(certificate, tmp_path, capsys):
         for path, value, changed in mutants(certificate)
         if judged(changed, tmp_path, capsys) == (0, before) and changed != certificate
     ]
+
+
+HOSTILE = '0) (set-option :regular-output-channel "{file}") (echo "x") (push) (assert (= 0 0'
+QUESTION = re.compile(
+    r"[ \n()<>=+*0-9-]|set-logic|QF_LIA|declare-const|Int|assert|check-sat|and|or|not|true|false|input|c[0-9]|g[0-9]_"
+)
+
+
+def test_no_text_of_a_certificate_reaches_a_solver(certificate, tmp_path, capsys, monkeypatch):
+    """Hostile text at every place of a certificate: solvers read questions made of numbers, and no file is made."""
+    asked, place = [], tmp_path / "written"
+    monkeypatch.setattr(checker, "ask_z3", lambda text: asked.append(text) or "unsat")
+    monkeypatch.setattr(checker, "ask_cvc5", lambda text: asked.append(text) or "unsat")
+    plain = json.loads(json.dumps(hg.prove(CATALOGUE["pairwise"], largest=0).certificate))
+    texts = [HOSTILE.format(file=place), "\x1b]0;x\x07", "🂡\n"]
+    paths = [path for path in places(plain) if path]
+    for path, text in itertools.product(paths, texts):
+        changed = copy.deepcopy(plain)
+        holder = changed
+        for step in path[:-1]:
+            holder = holder[step]
+        holder[path[-1]] = text
+        (tmp_path / "certificate.json").write_text(json.dumps(changed))
+        assert checker.main([str(tmp_path / "certificate.json")]) in (0, 2)
+    assert len(asked) > 50 and not any(QUESTION.sub("", text) for text in asked)
+    said = capsys.readouterr()
+    assert not place.exists() and "\x1b" not in said.out + said.err
+
+
+def test_real_solvers_write_no_file_for_a_certificate(certificate, tmp_path):
+    """The attack that once worked: commands of SMT-LIB among the questions, and in the states of a stage."""
+    place = tmp_path / "written"
+    for name, content in (("obligations", [HOSTILE.format(file=place)]), ("pairs", [[HOSTILE.format(file=place), 0]])):
+        changed = copy.deepcopy(certificate)
+        statement = reached(changed)
+        (statement if name == "obligations" else statement["stages"][0])[name] = content
+        (tmp_path / "certificate.json").write_text(json.dumps(changed))
+        assert checker.main([str(tmp_path / "certificate.json")]) == 2
+    assert not place.exists()
+
+
+def test_a_field_that_stands_twice_is_refused(certificate, tmp_path):
+    text = json.dumps(certificate)
+    (tmp_path / "certificate.json").write_text(text.replace('"graphs":', '"graphs": "connected", "graphs":', 1))
+    assert checker.main([str(tmp_path / "certificate.json")]) == 2
 
 
 @pytest.mark.parametrize("name", ["pairwise", pytest.param("exact-majority", marks=pytest.mark.full)])

@@ -8,7 +8,7 @@ from rich.markup import escape
 from rich.text import Text
 
 from hegemon.cli import failures, options
-from hegemon.cli.common import console, deliver, facts, figure, listed, outputs, print_json
+from hegemon.cli.common import console, counted, deliver, facts, figure, listed, outputs, print_json
 from hegemon.cli.options import integer, option, path
 from hegemon.cli.output import new_table
 from hegemon.cli.progress import Progress
@@ -86,5 +86,5 @@ def print_report(content: dict[str, Any]) -> None:
     checked = content["checked"]
     solvers = " and ".join(checked["solvers"])
     verdict = "everything asked is proved" if content["ok"] else "not everything asked is proved"
-    work = f"{checked['obligations']} obligations checked again by {solvers}, {content['seconds']:.2f} s"
+    work = f"{counted(checked['obligations'], 'obligation')} checked again by {solvers}, {content['seconds']:.2f} s"
     screen.print(f"{verdict} ({work})", style="bold green" if content["ok"] else "bold red")

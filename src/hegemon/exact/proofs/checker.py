@@ -1,8 +1,9 @@
 """Checks a certificate of `hegemon prove`: `python -m hegemon.exact.proofs.checker certificate.json`.
 
-It shares nothing with the prover: it makes every obligation anew, as SMT-LIB text, and asks each installed solver
-(z3, cvc5), the prover's own formulas too; weights it checks with whole numbers. It prints what it has checked: every
-field of the file is part of that statement or of its reasons, and an unknown field is refused. Why that suffices:
+It shares nothing with the prover: it makes every obligation itself, as SMT-LIB text, and asks each installed solver
+(z3, cvc5); weights it checks with whole numbers. A solver reads commands, so no text of the file reaches one: what a
+question is made of are whole numbers. It prints what it has checked: every field of the file is part of that
+statement or of its reasons, and an unknown field is refused. Why that suffices:
   - Every start satisfies the invariants, Inv, and every interaction keeps them: so Inv always holds.
   - closed: in Inv and the set, Goal, no interaction breaks a constraint of Goal.
   - leader: closed, one leader in Inv and Goal, and no pair that changes an output is present there.
@@ -26,7 +27,7 @@ from typing import Any
 def main(arguments: list[str]) -> int:
     try:
         with open(arguments[0], encoding="utf-8") as file:
-            certificate = json.load(file)
+            certificate = json.load(file, object_pairs_hook=without_repetition)
         report, lines = check(certificate), list(said(certificate))
     except Exception as error:  # a file may hold anything, and a solver may fail on it in any way
         print(f"not a certificate: {type(error).__name__}: {error} (usage: checker certificate.json)", file=sys.stderr)
@@ -36,16 +37,24 @@ def main(arguments: list[str]) -> int:
     return len(report["failures"]) > 0
 
 
-FIELDS = {
-    "certificate": ["format", "protocol", "parameters", "graphs", "parts"],
-    "part": ["smallest_n", "inputs", "states", "outputs", "rules", "statements"],
-    "statement": ["question", "set", "constraints", "start", "invariants", "stages", "obligations"],
-    "start": ["text", "constraints", "groups"],
-    "group": ["states", "n", "input", "constant"],
-    "constraint": ["weights", "at_least"],
-    "stage": ["weights", "pairs"],
-    "starved stage": ["starved"],
-}
+# What each field holds: a whole number, a text, a list of one form, a form by its name, or (printed alone) anything.
+FORMS: dict[str, dict[str, Any]] = {
+    "certificate": {"format": str, "protocol": str, "parameters": object, "graphs": str, "parts": ["part"]},
+    "part": {
+        "smallest_n": int, "inputs": [[int]], "states": [str], "outputs": [int], "rules": [[int]],
+        "statements": ["statement"],
+    },
+    "statement": {
+        "question": str, "set": str, "constraints": ["constraint"], "start": "start", "invariants": ["constraint"],
+        "stages": ["stage"],
+    },
+    "start": {"text": str, "constraints": ["constraint"], "groups": ["group"]},
+    "group": {"states": [int], "n": int, "input": int, "constant": int},
+    "constraint": {"weights": [int], "at_least": int},
+    "stage": {"weights": [int], "pairs": [[int]]},
+    "starved stage": {"starved": [[int]]},
+}  # fmt: skip
+SECONDS = 60  # for one question; a solver that takes longer has proved nothing
 MEANING = {
     "closed": "no interaction leads out of the set, on any graph",
     "leader": "in the set the outputs add up to 1, and no interaction changes one or leads out, on any graph",
@@ -78,7 +87,6 @@ def said(certificate: dict[str, Any]) -> Iterator[str]:
             yield f"    starts {json.dumps(start['text'])}: {begins}"
             yield f"    invariants: {conjunction(statement['invariants']) or 'none'}"
             yield from (f"    stage {k}: {json.dumps(stage)}" for k, stage in enumerate(statement["stages"], start=1))
-            yield f"    obligations in the file: {len(statement['obligations'])}"
 
 
 def conjunction(constraints: Any) -> str:
@@ -92,29 +100,27 @@ def conjunction(constraints: Any) -> str:
 
 def check(certificate: dict[str, Any]) -> dict[str, Any]:
     """What is proved, the number of obligations, the solvers used, and every failure."""
-    require_fields(certificate)
-    require(certificate["format"] == "hegemon proof 1", "an unknown format")
+    require_form("certificate", certificate)
+    require(certificate["format"] == "hegemon proof 2", "an unknown format")
     connected = {"complete": False, "connected": True}[certificate["graphs"]]
     solvers = {name: ask for name, ask in (("z3", ask_z3), ("cvc5", ask_cvc5)) if find_spec(name)}
     report: dict[str, Any] = {"statements": [], "obligations": 0, "solvers": list(solvers), "failures": []}
     for part in certificate["parts"]:
         size = len(part["states"])
         require(len(part["outputs"]) == size and part["smallest_n"] >= 2, "not one output per state, or n < 2")
-        require(
-            all(is_state(x, size) for rule in part["rules"] for x in rule), "a rule names a state that is not there"
-        )
+        require(all(0 <= x < size for rule in part["rules"] for x in rule), "a rule names a state not there")
         require(len({tuple(rule[:2]) for rule in part["rules"]}) == len(part["rules"]), "a pair has two rules")
         for statement in part["statements"]:
-            sizes = f"for every n >= {part['smallest_n']}"
-            name = f"{statement['question']} {statement['set']} from {statement['start']['text']} {sizes}"
+            goal, start = json.dumps(statement["set"]), json.dumps(statement["start"]["text"])
+            name = f"{statement['question']} {goal} from {start} for every n >= {part['smallest_n']}"
             formulas, flaws = Statement(part, statement, connected).obligations()
-            texts = [script(size, part["smallest_n"], formula) for formula in formulas] + statement["obligations"]
-            for number, text in enumerate(texts):
+            for number, formula in enumerate(formulas):
+                text = script(size, part["smallest_n"], formula)
                 answers = {solver: ask(text) for solver, ask in solvers.items()}
                 if set(answers.values()) != {"unsat"}:
                     flaws.append(f"obligation {number}: {answers or 'there is no solver to ask'}")
-            report["statements"].append(f"{name}: {len(texts)} obligations")
-            report["obligations"] += len(texts)
+            report["statements"].append(f"{name}: {len(formulas)} obligations")
+            report["obligations"] += len(formulas)
             report["failures"] += [f"{name}: {flaw}" for flaw in flaws]
     return report
 
@@ -124,23 +130,29 @@ def require(condition: bool, flaw: str) -> None:
         raise ValueError(flaw)
 
 
-def require_fields(certificate: dict[str, Any]) -> None:
-    """Every field that should be there, and no other."""
-    found = [("certificate", certificate)]
-    for part in certificate["parts"]:
-        found.append(("part", part))
-        for statement in part["statements"]:
-            start, stages = statement["start"], statement["stages"]
-            found += [("statement", statement), ("start", start), *(("group", one) for one in start["groups"])]
-            for constraints in (statement["constraints"], statement["invariants"], start["constraints"]):
-                found += [("constraint", one) for one in constraints]
-            found += [("starved stage" if "starved" in stage else "stage", stage) for stage in stages]
-    for kind, content in found:
-        require(sorted(content) == sorted(FIELDS[kind]), f"a {kind} has the fields {sorted(content)}")
+def require_form(form: Any, content: Any) -> None:
+    """Every field that should be there and no other, each of its form: `True` and `1.0` are no whole numbers."""
+    if form == "stage" and isinstance(content, dict) and "starved" in content:
+        form = "starved stage"
+    if isinstance(form, list):
+        require_form(list, content)
+        for item in content:
+            require_form(form[0], item)
+    elif isinstance(form, str):
+        require_form(dict, content)
+        require(sorted(content) == sorted(FORMS[form]), f"a {form} has the fields {sorted(content)}")
+        for name, inner in FORMS[form].items():
+            if not (name == "inputs" and content[name] is None):  # a part without inputs
+                require_form(inner, content[name])
+    else:
+        require(form is object or type(content) is form, f"{content!r:.80} is not of type {form.__name__}")
 
 
-def is_state(state: Any, size: int) -> bool:
-    return type(state) is int and 0 <= state < size
+def without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of the file: of a field that stands in it twice, people and programs may read different values."""
+    content = dict(pairs)
+    require(len(content) == len(pairs), f"a field stands twice among {[name for name, _ in pairs]}")
+    return content
 
 
 class Statement:
@@ -175,6 +187,7 @@ class Statement:
         for number, stage in enumerate(self.statement["stages"]):
             living = [rule for rule in self.rules if rule[:2] not in dead]
             pairs = {tuple(pair) for pair in stage.get("starved", stage.get("pairs"))}
+            require(all(0 <= x < self.size for pair in pairs for x in pair), "a pair names a state not there")
             if "starved" in stage:
                 for rule in (rule for rule in living if rule[:2] in pairs):
                     after = f"{self.all_of(self.invariants, rule)} (not {self.all_of(self.goal, rule)})"
@@ -218,7 +231,7 @@ class Statement:
             parts = [["0", "0"] for _ in range(self.size)]
             for number, group in enumerate(start["groups"]):
                 names = [f"g{number}_{state}" for state in group["states"]]
-                require(all(is_state(x, self.size) for x in group["states"]), "a group names a state that is not there")
+                require(all(0 <= x < self.size for x in group["states"]), "a group names a state that is not there")
                 for state, name in zip(group["states"], names, strict=True):
                     parts[state].append(name)
                     terms.append(f"(>= {name} 0)")
@@ -246,9 +259,7 @@ def holds(constraint: Any, rule: Any = None) -> str:  # before, or after, an int
     return f"(>= {linear(constraint[0], change(constraint[0], rule))} {text_of(constraint[1])})"
 
 
-def present(
-    pair: tuple[int, int], rule: Any = None
-) -> str:  # two agents in these states are present, before or after an interaction
+def present(pair: Any, rule: Any = None) -> str:  # two agents in these states are present, before or after
     more = [rule[2:].count(state) - rule[:2].count(state) if rule else 0 for state in pair]
     terms = [f"(>= (+ c{x} {text_of(plus)}) {pair.count(x)})" for x, plus in zip(pair, more, strict=True)]
     return f"(and {' '.join(terms)})"
@@ -265,6 +276,7 @@ def ask_z3(text: str) -> str:
     import z3
 
     solver = z3.Solver()
+    solver.set("timeout", 1000 * SECONDS)
     solver.from_string(text)
     return str(solver.check())
 
@@ -273,6 +285,7 @@ def ask_cvc5(text: str) -> str:
     import cvc5
 
     solver, answer = cvc5.Solver(), ""
+    solver.setOption("tlimit-per", str(1000 * SECONDS))
     parser = cvc5.InputParser(solver)
     parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, text, "obligation")
     while not (command := parser.nextCommand()).isNull():
