@@ -136,7 +136,7 @@ def test_short_trials_are_found_to_be_made_in_blocks(tmp_path, axes, in_blocks):
 
 def test_each_family_has_its_own_law():
     def case(n, tau):
-        return Case({"protocol": "time-optimal", "n": n, "tau": tau})
+        return Case({"protocol": "time-optimal", "n": n, "p.tau": tau})
 
     known = [(case(n, tau), n * tau) for n in (10, 100) for tau in (1, 4)]
     found = costs.Costs(known)

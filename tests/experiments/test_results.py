@@ -182,6 +182,6 @@ def test_a_parameter_with_the_name_of_a_measure_is_an_axis(tmp_path):
     )
     sweep(f"{file}:Own", n=[4, 6, 8], leaders=[1, 2], trials=3, workers=1, out=tmp_path / "study")
     found = results(tmp_path / "study")
-    assert found.by == ["n", "leaders_given"] and "n = 4, leaders_given = 1" in str(found)
-    assert [fit.series for fit in found.fits] == [{"leaders_given": 1}, {"leaders_given": 2}]
-    assert main(["results", str(tmp_path / "study"), "--by", "n,leaders", "--plot", str(tmp_path / "p.png")]) == 0
+    assert found.by == ["n", "p.leaders"] and "n = 4, p.leaders = 1" in str(found)
+    assert [fit.series for fit in found.fits] == [{"p.leaders": 1}, {"p.leaders": 2}]
+    assert main(["results", str(tmp_path / "study"), "--by", "n,p.leaders", "--plot", str(tmp_path / "p.png")]) == 0

@@ -192,7 +192,7 @@ def test_the_same_command_mends_what_was_asked(tmp_path, damage):
     folder.open(study)
     assert folder.study() == study
     assert [path.read_text() for path in folder.root.glob("study.json.damaged-*")] == [damage]
-    asked.write_text(asked.read_text().replace('"schema": 1', '"schema": 2'))
+    asked.write_text(asked.read_text().replace('"schema": 2', '"schema": 3'))
     with pytest.raises(InvalidInput, match="its own version"):
         folder.open(study)
 

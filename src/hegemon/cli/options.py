@@ -156,7 +156,8 @@ def of_study(command: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(command)
     def parsed(**given: Any) -> Any:
         found = {name: given.pop(name) for name in shown}
-        axes = {"n": found.pop("n"), **read_parameters(found.pop("set_")), **found}
+        parameters = read_parameters(found.pop("set_"))
+        axes = {"n": found.pop("n"), **{f"p.{name}": values for name, values in parameters.items()}, **found}
         return command({name: values for name, values in axes.items() if values}, **given)
 
     parsed.__signature__ = inspect.Signature([*own[:1], *ours, *own[1:]])  # type: ignore[attr-defined]

@@ -42,7 +42,7 @@ def report(outcome: StudyOutcome, json: bool) -> None:
         wanted = [*axes, *([precision.measure] if precision and precision.measure else [])]
         table = load_table(outcome.folder.root, wanted)
         rows, measure = summarize_table(table, axes, precision=precision), default_measure(table, precision)
-    failed = [{"case": case.settings, "error": error} for case, error in outcome.failed]
+    failed = [{"case": case.shown, "error": error} for case, error in outcome.failed]
     if json:
         place = str(outcome.folder.table)
         print_json(

@@ -17,9 +17,8 @@ from hegemon.cli.options import MOST_TRIALS, MOST_WORKERS, integer, option, text
 from hegemon.cli.output import figures
 from hegemon.cli.results import pace, report, show_status
 from hegemon.errors import InvalidInput
-from hegemon.experiments.axes import parse_axis
 from hegemon.experiments.store.folder import Folder
-from hegemon.experiments.study import Study, make_study, read_study
+from hegemon.experiments.study import Study, make_study, read_axes, read_study
 from hegemon.experiments.study_driver import StudyDriver, StudyListener
 from hegemon.experiments.sweep import run_study
 from hegemon.protocols.loading import file_of
@@ -71,8 +70,7 @@ def sweep_study(
             raise InvalidInput("--extend takes a folder, --trials, --relative and values of its axes, and nothing else")
         folder = Path(extend)
         asked = Folder(folder).study()
-        more = {name: parse_axis(name, values) for name, values in axes.items()}
-        asked = asked.extended(more, trials, relative)
+        asked = asked.extended(read_axes(axes), trials, relative)
     else:
         folder = Path(out or "study")
         asked = ask(study, axes, zip, cases, trials, seed, relative)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from hegemon.errors import InvalidInput
+from hegemon.experiments.names import short
 from hegemon.models.expressions import number_or_text, whole_number
 
 MOST_VALUES = 10_000  # values of one axis
@@ -113,10 +114,11 @@ def combine(
     for names in together:
         for name in names:
             if name not in axes:
-                raise InvalidInput(f"zip names {name!r}, which is no axis; the axes are: {', '.join(axes) or 'none'}")
+                known = ", ".join(map(short, axes)) or "none"
+                raise InvalidInput(f"zip names {short(name)!r}, which is no axis; the axes are: {known}")
         lengths = {len(axes[name]) for name in names}
         if len(lengths) != 1:
-            raise InvalidInput(f"zipped axes must be equally long, and {', '.join(names)} are not")
+            raise InvalidInput(f"zipped axes must be equally long, and {', '.join(map(short, names))} are not")
     zipped = {name: names for names in together for name in names}
     if len(zipped) != sum(len(names) for names in together):
         raise InvalidInput("an axis can be zipped only once; name every axis in at most one zip")
@@ -135,7 +137,7 @@ def combine(
         for part in parts:
             for name, value in part.items():
                 if name in case:
-                    raise InvalidInput(f"{name} is both an axis and a column of the table of cases; keep one")
+                    raise InvalidInput(f"{short(name)} is both an axis and a column of the table of cases; keep one")
                 case[name] = value
         cases.append(case)
     return cases

@@ -16,19 +16,19 @@ from typing import Any
 from hegemon.engines.stopping import parse_stop
 from hegemon.errors import InvalidInput, choose, meant
 from hegemon.experiments.fingerprints import code_fingerprint, file_digest, protocol_fingerprint
+from hegemon.experiments.names import AXES, parameter_in, shown
 from hegemon.experiments.request import make_record
 from hegemon.graphs.topology import Topology
 from hegemon.protocols.loading import file_of
-from hegemon.runs.record import RUN_OPTIONS, RunRecord
+from hegemon.runs.record import RunRecord
 from hegemon.runs.setting import topology_for
 
-AXES = {one.written: one for one in RUN_OPTIONS.values() if one.is_axis}  # any other name is a parameter
 ALWAYS = ("graph", "start", "wake", "until", "engine")  # columns of every table, even with default values
 
 
 @dataclass(frozen=True)
 class Case:
-    """`settings` are plain values under the names of axes; every other name is a parameter."""
+    """`settings` are plain values by the names of axes: those of options, and `p.tau` of the parameter tau."""
 
     settings: dict[str, Any]
     study_seed: int = 0
@@ -39,8 +39,8 @@ class Case:
         settings = self.settings
         if "protocol" not in settings:
             raise InvalidInput("a case names no protocol; give one")
-        known = {name: value for name, value in settings.items() if name in AXES or name in ("protocol", "n")}
-        parameters = {name: value for name, value in settings.items() if name not in known}
+        parameters = {name: value for axis, value in settings.items() if (name := parameter_in(axis)) is not None}
+        known = {axis: value for axis, value in settings.items() if parameter_in(axis) is None}
         return make_record(known | {"graph": self.graph, "parameters": parameters}, lambda option: option.written)
 
     @property
@@ -84,7 +84,9 @@ class Case:
         """The case in canonical form: equal descriptions are equal experiments, whatever the paths of their files."""
         course = {name: _content(value) for name, value in self.course.items()}
         if "fault" in course:
-            course["fault"] = [[f.step, f.agents, f.values] for f in self.record.faults]
+            course["fault"] = [
+                [f.step, f.agents, f.values, *([f.kind] if f.kind != "corrupt" else [])] for f in self.record.faults
+            ]
         protocol = self.protocol
         return {"protocol": protocol.id, "n": protocol.n, "parameters": protocol.parameters, **course}
 
@@ -115,7 +117,12 @@ class Case:
 
     def label(self) -> str:
         """The name of the case in messages."""
-        return ", ".join(f"{name} = {value}" for name, value in self.settings.items())
+        return ", ".join(f"{name} = {value}" for name, value in self.shown.items())
+
+    @property
+    def shown(self) -> dict[str, Any]:
+        """The settings by the names that people read."""
+        return shown(self.settings)
 
 
 def absolute(settings: dict[str, Any]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from hegemon.analysis.statistics import sample_quantile, sublinear_scale, summar
 from hegemon.errors import InvalidInput, choose
 from hegemon.experiments.axes import parse_axis, split
 from hegemon.experiments.compared_holding import HOWS, holding_of
+from hegemon.experiments.names import PREFIX
 from hegemon.experiments.request import NAMING, maker
 from hegemon.experiments.store.table import read_table
 from hegemon.experiments.study import make_study, protocol_name
@@ -145,7 +146,8 @@ def compare(
             key = (",".join([instance.id, *(f"{key}={value}" for key, value in settings.items())]), instance.n)
             if instances.setdefault(key, instance) is not instance:
                 raise InvalidInput(f"two protocols are both called {key[0]}; rename one of their classes")
-            more = [{**case, **settings} for case in _cases(name, instance, starts, max_steps)]
+            given = {f"{PREFIX}{name}": value for name, value in settings.items()}
+            more = [{**case, **given} for case in _cases(name, instance, starts, max_steps)]
             cases, keys = cases + more, keys + [key] * len(more)
     if not cases:
         raise InvalidInput(failed[0]["error"] if failed else "every n is above the limits n=..N; give a smaller one")
@@ -153,7 +155,7 @@ def compare(
     with tempfile.TemporaryDirectory(prefix="hegemon-") as scratch:
         outcome = run_study(study, out or scratch, workers=workers, listener=listener)
         table = read_table(outcome.folder) if outcome.trials else None
-    failed += [{**case.settings, "error": error} for case, error in outcome.failed]
+    failed += [{**case.shown, "error": error} for case, error in outcome.failed]
     broken = [case for case, _ in outcome.failed]
     measured = [key for case, key in zip(study.cases, keys, strict=True) if case not in broken]
     rows = [] if table is None else [_row(key, instances[key], part) for key, part in _slowest(table, measured)]

@@ -8,6 +8,7 @@ import operator
 from typing import TYPE_CHECKING, Any
 
 from hegemon.errors import InvalidInput, meant
+from hegemon.experiments.names import column_named
 
 if TYPE_CHECKING:
     import pandas
@@ -43,10 +44,10 @@ def _truth(node: Any, table: "pandas.DataFrame", text: str) -> Any:
         return ~_truth(node.operand, table, text)
     if isinstance(node, ast.Compare):
         return _comparison(node, table, text)
-    if isinstance(node, ast.Name):
+    if _is_column(node):
         column = _column(node, table, text)
         if column.dtype != bool:
-            raise InvalidInput(f"--where {text!r}: {node.id} is not true or false; compare it with a value")
+            raise InvalidInput(f"--where {text!r}: {ast.unparse(node)} is not true or false; compare it with a value")
         return column
     raise InvalidInput(f"--where {text!r}: {ast.unparse(node)!r} is not understood; {HELP}")
 
@@ -65,7 +66,7 @@ def _compare(left: Any, op: ast.cmpop, right: Any, table: "pandas.DataFrame", te
         found = _column(left, table, text).isin([_value(item, table, text) for item in right.elts])
         return ~found if isinstance(op, ast.NotIn) else found
     compare = COMPARISONS.get(type(op))
-    if compare is None or not (isinstance(left, ast.Name) or isinstance(right, ast.Name)):
+    if compare is None or not (_is_column(left) or _is_column(right)):
         raise InvalidInput(f"--where {text!r}: a column must be compared with a value; {HELP}")
     a, b = _value(left, table, text), _value(right, table, text)
     try:
@@ -78,7 +79,7 @@ def _compare(left: Any, op: ast.cmpop, right: Any, table: "pandas.DataFrame", te
 def _value(node: Any, table: "pandas.DataFrame", text: str) -> Any:
     if isinstance(node, ast.Name) and node.id.lower() in ("true", "false") and node.id not in table.columns:
         return node.id.lower() == "true"
-    if isinstance(node, ast.Name):
+    if _is_column(node):
         return _column(node, table, text)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
         if isinstance(node.operand.value, int | float):
@@ -89,9 +90,16 @@ def _value(node: Any, table: "pandas.DataFrame", text: str) -> Any:
 
 
 def _column(node: Any, table: "pandas.DataFrame", text: str) -> Any:
-    if not isinstance(node, ast.Name) or node.id not in table.columns:
-        known, word = ", ".join(table.columns), ast.unparse(node)
+    word = ast.unparse(node)
+    name = column_named(word, list(table.columns), table.attrs.get("parameters", {}))
+    if not _is_column(node) or name not in table.columns:
+        known = ", ".join(table.columns)
         raise InvalidInput(
             f"--where {text!r}: there is no column {word!r}; the columns are {known}{meant(word, table.columns)}"
         )
-    return table[node.id]
+    return table[name]
+
+
+def _is_column(node: Any) -> bool:
+    """Whether a node is a name, or `p.tau`, the parameter tau."""
+    return isinstance(node, ast.Name) or isinstance(node, ast.Attribute) and ast.unparse(node.value) == "p"

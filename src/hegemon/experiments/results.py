@@ -26,9 +26,10 @@ from hegemon.analysis.statistics import CONFIDENCE, ROUND_LIMIT, finite, sample_
 from hegemon.display import counted, figure, plain
 from hegemon.errors import InvalidInput, choose, meant
 from hegemon.experiments.filters import choose_rows
+from hegemon.experiments.names import given_columns
 from hegemon.experiments.precision import TIMES, Precision, parse_precision
 from hegemon.experiments.store.folder import Folder
-from hegemon.experiments.store.table import read_table
+from hegemon.experiments.store.table import parameters_in, read_table
 from hegemon.experiments.study import Study, study_from
 
 if TYPE_CHECKING:
@@ -56,11 +57,6 @@ def axes_of(study: Study) -> list[str]:
     return ["engine_asked" if name == "engine" else name for name in varying] or ["n"]
 
 
-def given_columns(table: "pandas.DataFrame", names: Sequence[str]) -> list[str]:
-    """The columns of these axes: what a run was given, where a measured column has the same name."""
-    return [f"{name}_given" if f"{name}_given" in table.columns else name for name in names]
-
-
 def default_measure(table: "pandas.DataFrame", precision: Precision | None = None) -> str:
     """The measure that a study is about: the one of its `precision`, or else the time."""
     time = "steps" if "steps" in table.columns else "rounds"
@@ -83,7 +79,7 @@ def summarize_table(
     if not len(table):
         raise InvalidInput("no trial is left; ask for less in --where")
     of = of or default_measure(table, precision)
-    by = given_columns(table, by)
+    by = given_columns(by, list(table.columns), table.attrs.get("parameters", {}))
     for name in (*by, of):
         if name not in table.columns:
             raise InvalidInput(
@@ -199,10 +195,13 @@ ALWAYS = ("case", "protocol", "n", "n_given", "trial", "steps", "rounds", "reach
 
 def load_table(root: str | Path, wanted: Any = None) -> "pandas.DataFrame":
     """The table of a study's folder; with `wanted`, only these columns and those that every summary needs."""
-    names = _schema(root).names
-    if wanted is not None and all(name in names or f"{name}_given" in names for name in wanted):
-        names = [name for name in names if name in ALWAYS or name in wanted or name.removesuffix("_given") in wanted]
+    schema = _schema(root)
+    names = schema.names
     with _readable(root):
+        if wanted is not None:
+            columns = given_columns(wanted, names, parameters_in(schema.metadata))
+            if all(name in names for name in columns):
+                names = [name for name in names if name in (*ALWAYS, *columns, *wanted)]
         return read_table(Folder(root), names)
 
 
@@ -257,7 +256,7 @@ def results(
     groups = axes_of(asked) if names is None else [name.strip() for name in names if name.strip()]
     of = of or (precision.measure if precision else None)
     table = load_table(folder, None if where else [*groups, *([of] if of else [])])
-    groups = given_columns(table, groups)
+    groups = given_columns(groups, list(table.columns), table.attrs["parameters"])
     return StudyResults(
         of=of or default_measure(table),
         by=groups,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from hegemon.errors import InvalidInput, meant
 from hegemon.experiments.axes import combine, parse_axis, read_cases
 from hegemon.experiments.case import Case, absolute
+from hegemon.experiments.names import axis_named, short
 from hegemon.experiments.precision import MOST, parse_precision, percent
 from hegemon.models.expressions import whole_number
 from hegemon.models.naming import address
@@ -20,7 +21,7 @@ from hegemon.runs.option import seed_of
 if TYPE_CHECKING:
     from hegemon.runs.option import Seed
 
-SCHEMA = 1
+SCHEMA = 2
 MOST_TRIALS = 10**9
 KEYS = ("protocol", "trials", "seed", "axes", "zip", "cases", "relative")
 RENAMED = {"precise": "relative", "zipped": "zip"}
@@ -28,7 +29,7 @@ RENAMED = {"precise": "relative", "zipped": "zip"}
 
 @dataclass(frozen=True)
 class Study:
-    """`axes` by name, in order; the axes of a `zip` advance together; `table` is an explicit list of cases.
+    """`axes` in order, parameters as `p.tau`; axes of a `zip` advance together; `table` is an explicit list of cases.
 
     With `relative`, trials are made until the interval is that narrow, at most `trials` of them.
     """
@@ -52,7 +53,7 @@ class Study:
             "schema": SCHEMA,
             "seed": self.seed,
             "trials": self.trials,
-            "precise": self.relative,  # the name of `relative` in schema 1
+            "relative": self.relative,
             "axes": {name: list(values) for name, values in self.axes.items()},
             "zip": [list(names) for names in self.zip],
             "cases": list(self.table),
@@ -67,10 +68,10 @@ class Study:
         grown = {name: list(values) for name, values in self.axes.items()}
         for name, values in axes.items():
             if name not in grown or any(name in names for names in self.zip):
-                free = [name for name in grown if not any(name in names for names in self.zip)]
+                free = [short(name) for name in grown if not any(name in names for names in self.zip)]
                 raise InvalidInput(
-                    f"the study cannot be extended along {name!r}; its free axes are: {', '.join(free)}"
-                    f"{meant(name, free)}"
+                    f"the study cannot be extended along {short(name)!r}; its free axes are: {', '.join(free)}"
+                    f"{meant(short(name), free)}"
                 )
             grown[name] += [value for value in values if value not in grown[name]]
             if all(isinstance(value, int | float) for value in grown[name]):
@@ -110,9 +111,9 @@ def make_study(
     if protocol is not None:
         names = protocol if isinstance(protocol, list | tuple) else [protocol]
         parsed["protocol"] = [protocol_name(name) for name in names]
-    for name, values in axes.items():
-        parsed[str(name)] = parse_axis(str(name), values)
-    table = read_cases(cases) if isinstance(cases, str | Path) else [dict(row) for row in cases]
+    parsed |= read_axes(axes)
+    rows = read_cases(cases) if isinstance(cases, str | Path) else cases
+    table = [{axis_named(str(name)): value for name, value in row.items()} for row in rows]
     if "protocol" not in parsed and not (table and all("protocol" in row for row in table)):
         raise InvalidInput("a study needs a protocol; name one, such as time-optimal or your_file.py:YourClass")
     if relative is not None:
@@ -124,8 +125,19 @@ def make_study(
         raise InvalidInput(f"trials = {number:,} is more than {MOST_TRIALS:,}, the most for one case")
     if zip and all(isinstance(name, str) for name in zip):
         zip = [zip]  # one zip, written as a list of its axes
-    together = tuple(tuple(names) for names in zip)
+    together = tuple(tuple(axis_named(name, parsed) for name in names) for names in zip)
     return Study(parsed, number, seed_of(seed), together, tuple(table), relative)
+
+
+def read_axes(axes: dict[str, Any]) -> dict[str, list[Any]]:
+    """The values of each axis, by the names that axes have in a study."""
+    parsed: dict[str, list[Any]] = {}
+    for name, values in axes.items():
+        axis = axis_named(str(name))
+        if axis in parsed:
+            raise InvalidInput(f"the axis {short(axis)} is given twice; give all its values once")
+        parsed[axis] = parse_axis(short(axis), values)
+    return parsed
 
 
 def read_study(path: str | Path) -> Study:
@@ -162,10 +174,10 @@ def _are_lists(value: Any) -> bool:
 
 def study_from(content: dict[str, Any]) -> Study:
     """The inverse of `Study.content`; content of another form raises Python's own errors."""
-    if content.get("schema", SCHEMA) != SCHEMA:
-        raise InvalidInput(
-            f"the study has schema {content.get('schema')!r} and this version reads {SCHEMA}; use its own version"
-        )
+    if (schema := content.get("schema", 1)) not in (1, SCHEMA):
+        raise InvalidInput(f"the study has schema {schema!r} and this version reads {SCHEMA}; use its own version")
+    if schema == 1:
+        content = _renamed(content)
     axes: dict[str, list[Any]] = content["axes"]
     trials, seed, zip, table = (content[name] for name in ("trials", "seed", "zip", "cases"))
     lists = [zip, table, *zip, *axes.values()]
@@ -173,9 +185,18 @@ def study_from(content: dict[str, Any]) -> Study:
         raise ValueError("it has another form")
     if any(type(number) is not int or number < 0 for number in (trials, seed)):
         raise ValueError("it has other numbers")
-    if (relative := content["precise"]) is not None:
+    if (relative := content["relative"]) is not None:
         parse_precision(relative)
     return Study(axes, trials, seed, tuple(tuple(names) for names in zip), tuple(table), relative)
+
+
+def _renamed(content: dict[str, Any]) -> dict[str, Any]:
+    """The content of a study of schema 1, where options and parameters shared one name space: a name was an option's
+    if there was such an option."""
+    axes = {axis_named(name): values for name, values in content["axes"].items()}
+    table = [{axis_named(name): value for name, value in row.items()} for row in content["cases"]]
+    zip = [[axis_named(name) for name in names] for names in content["zip"]]
+    return {**content, "axes": axes, "cases": table, "zip": zip, "relative": content["precise"]}
 
 
 def protocol_name(protocol: Any) -> str:

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from hegemon import display
 from hegemon.errors import InvalidInput, Unfinished
-from hegemon.experiments.case import AXES, Case
+from hegemon.experiments.case import Case
 from hegemon.experiments.executors.pool import open_pool
 from hegemon.experiments.fingerprints import code_fingerprint
 from hegemon.experiments.goals import goals_of
+from hegemon.experiments.names import AXES, PREFIX
 from hegemon.experiments.probe import probe
 from hegemon.experiments.store.folder import Damaged, Folder
 from hegemon.experiments.store.provenance import Provenance, drivers
@@ -53,7 +54,8 @@ def sweep(
     protocol: an id such as "time-optimal", "your_file.py:YourClass", a class, or a list of these.
     axes:     n, any parameter, or an option of `hegemon sweep` (graph, start, until, max_steps, …): a value, a
               list, or a text such as "1e2..1e6:log". All are crossed; `zip=[("n", "tau")]` walks these side
-              by side; `cases` is an explicit table, as a list of dictionaries or a CSV file.
+              by side; `cases` is an explicit table, as a list of dictionaries or a CSV file. A parameter that is
+              called like an option is written as `**{"p.loss": [1, 100]}`.
     trials:   of every case, by default 1; with `relative="2%"` at most that many, until the mean is within 2 %.
     out:      the study's folder. The same call again goes on; `extend=True` adds trials or values to what is there.
     workers, cluster: processes of this machine, or "dask:tcp://host:8786", "slurm:partition=…".
@@ -82,7 +84,7 @@ def sweep(
         if table is None:
             raise InvalidInput(sentence)
         warnings.warn(sentence, stacklevel=2)
-        table.attrs["failed"] = [{**case.settings, "error": error} for case, error in outcome.failed]
+        table.attrs["failed"] = [{**case.shown, "error": error} for case, error in outcome.failed]
     return table
 
 
@@ -165,7 +167,8 @@ def says(case: Case) -> dict[str, Any]:
     """The columns of the table that are the same for every trial of a case."""
     protocol = case.protocol
     course = {k: float(Fraction(v)) if isinstance(NONE.get(k), float) else v for k, v in case.course.items()}
-    return {"protocol": protocol.id, "n": protocol.n, **protocol.parameters, **course, "seed": case.seed}
+    parameters = {f"{PREFIX}{name}": value for name, value in protocol.parameters.items()}
+    return {"protocol": protocol.id, "n": protocol.n, **parameters, **course, "seed": case.seed}
 
 
 def says_all(cases: list[Case]) -> list[dict[str, Any]]:
@@ -222,11 +225,11 @@ def case_states(folder: Folder, study: Study) -> tuple[list[dict[str, Any]], lis
     for case, key in sound:
         goal = goals.goal(key, folder)
         known = goals.interval(key, folder)
-        states.append({**case.settings, "done": folder.done[key].count(goal), "goal": goal})
+        states.append({**case.shown, "done": folder.done[key].count(goal), "goal": goal})
         states[-1] |= {"estimate": known and known[0], "ci95": list(known[1:]) if known else None}
         if key in folder.errors and states[-1]["done"] < goal:
             failed.append((case, key, folder.errors[key]))
-    failures = [{"case": case.settings, "error": error} for case, _, error in failed]
+    failures = [{"case": case.shown, "error": error} for case, _, error in failed]
     return states, failures, folder.elsewhere({key for _, key in sound})
 
 

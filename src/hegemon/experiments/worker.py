@@ -146,7 +146,13 @@ def prepare(task: dict[str, Any]) -> Prepared:
 
 def row_of(run: Run) -> dict[str, Any]:
     """What the store keeps of a run: results without configurations."""
-    row = {run.unit: run.steps, "reached": run.reached, "leaders": run.leaders, **run.measures, "engine": run.engine}
+    row = {run.unit: run.steps, "reached": run.reached, "leaders": run.leaders, "engine": run.engine}
+    for name in run.measures:
+        if name in row or name in ("case", "trial", "parallel_time"):
+            raise InvalidInput(
+                f"{run.protocol} measures {name!r}, which is a column of every table; rename the measure"
+            )
+    row = {**row, **run.measures}
     return {name: plain(value) for name, value in row.items()}
 
 

@@ -11,15 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hegemon.errors import InvalidInput
+from hegemon.experiments.names import OURS, PREFIX, short
 from hegemon.experiments.store.folder import Folder
 from hegemon.experiments.store.record_files import column, read_record
+from hegemon.experiments.study import study_from
 from hegemon.files import check_fits, write_with
 
 if TYPE_CHECKING:
     import pandas
 
 
-SCHEMA = 1
+SCHEMA = 2
 ROWS = 65_536  # rows of a row group
 VALUE_BYTES = 16  # memory of a value that is read: in Arrow and in the dataframe together
 FIRST, LAST = ("steps", "rounds", "parallel_time", "reached", "leaders"), ("engine",)
@@ -56,13 +58,15 @@ def compact(folder: Folder, cases: list[tuple[dict[str, Any], str, int]], study:
     import pyarrow.parquet as parquet
 
     given, measured = _columns(folder, cases)
-    names = {name: name if name not in measured else f"{name}_given" for name in given}
+    names = column_names(given, measured)
     kinds = {"case": "int64"} | {names[name]: kind for name, kind in given.items()} | {"trial": "int64"} | measured
     types = {
         "null": pyarrow.int64(), "bool": pyarrow.bool_(), "int64": pyarrow.int64(),
         "decimal": pyarrow.decimal128(38, 0), "double": pyarrow.float64(), "string": pyarrow.string(),
     }  # fmt: skip
-    about = {"hegemon.table": str(SCHEMA), "hegemon.study": json.dumps(study, allow_nan=False)}
+    parameters = {name: names[name] for name in given if name.startswith(PREFIX)}
+    about = {"hegemon.table": str(SCHEMA), "hegemon.parameters": json.dumps(parameters)}
+    about["hegemon.study"] = json.dumps(study, allow_nan=False)
     schema = pyarrow.schema([(name, types[kind]) for name, kind in kinds.items()], metadata=about)
     total = 0
 
@@ -85,6 +89,32 @@ def compact(folder: Folder, cases: list[tuple[dict[str, Any], str, int]], study:
 
     write_with(folder.table, write)
     return total
+
+
+def column_names(given: Iterable[str], measured: Iterable[str]) -> dict[str, str]:
+    """The columns of what runs were given: none has the name of a measured column, or of another one."""
+    taken = set(measured)
+    return {
+        name: short(name, taken) if name.startswith(PREFIX) else f"{name}_given" if name in taken else name
+        for name in given
+    }
+
+
+def parameters_in(metadata: Mapping[bytes, bytes]) -> dict[str, str]:
+    """The columns of the author's parameters by their names in the study, from what a table says of itself."""
+    if (written := metadata.get(b"hegemon.parameters")) is not None:
+        return {str(name): str(column) for name, column in json.loads(written).items()}
+    if b"hegemon.study" not in metadata:
+        return {}
+    study = study_from(json.loads(metadata[b"hegemon.study"]))  # of schema 1, where one name was one column
+    axes = dict.fromkeys(name for row in (study.axes, *study.table) for name in row if name.startswith(PREFIX))
+    for axis in axes:
+        if (name := axis.removeprefix(PREFIX)) in OURS:
+            raise InvalidInput(
+                f"the table was made by an earlier version, in which the parameter {name} shares its column with "
+                "another value; run its `hegemon sweep` again"
+            )
+    return {axis: axis.removeprefix(PREFIX) for axis in axes}
 
 
 class _Waiting:
@@ -149,6 +179,7 @@ def read_table(folder: Folder, columns: list[str] | None = None) -> "pandas.Data
     for name, read in zip(found.column_names, found.columns, strict=True):
         if str(read.type) == "int64" and read.null_count and frame[name].abs().max() >= 2**53:
             frame[name] = pandas.array(read.to_pylist(), "Int64")  # with missing values NumPy would round them
+    frame.attrs["parameters"] = parameters_in(about.metadata or {})
     return frame
 
 
