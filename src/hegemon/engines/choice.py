@@ -27,11 +27,13 @@ ENGINES = {
         "agents": "hegemon.engines.population.agents:Agents",
         "batch": "hegemon.engines.batch.batch:Batch",
         "events": "hegemon.engines.population.events:Events",
+        "plain": "hegemon.engines.population.plain:PlainPopulation",
         "stepwise": "hegemon.engines.population.stepwise:Stepwise",
     },
     "rounds": {
         "rounds": "hegemon.engines.rounds.rounds:Rounds",
         "daemon": "hegemon.engines.rounds.daemon:DaemonEngine",
+        "plain": "hegemon.engines.rounds.plain:PlainRounds",
     },
     "messages": {
         "nodes": "hegemon.engines.messages.nodes:Nodes",
@@ -212,9 +214,9 @@ def follows_nodes(name: str, protocol: Protocol, scheduler: Scheduler, stop: Sto
     if not protocol.model.has_rounds:
         return False
     synchronous = str(scheduler) == protocol.model.scheduler
-    if name == "rounds" and (not synchronous or stop is not None and stop.silent):
+    if name in ("rounds", "plain") and (not synchronous or stop is not None and stop.silent):
         what = "looks for silence" if synchronous else f"follows the scheduler {scheduler}"
-        raise InvalidInput(f"engine rounds moves all nodes at once, and engine daemon {what}; use auto")
+        raise InvalidInput(f"engine {name} moves all nodes at once, and engine daemon {what}; use auto")
     return name == "daemon" or not synchronous or stop is not None and stop.silent
 
 
@@ -233,6 +235,8 @@ def _for_rounds(
     from hegemon.engines.rounds.fast_forward import can_skip
 
     chosen = engine_named("rounds" if name == "auto" else name, protocol)
+    if name == "plain":
+        return Choice(chosen, "as asked: every round made in plain Python", {})
     skips = fast_forward and can_skip(protocol, (*stop.conditions, *stop.whole, *observed))
     reason = "the engine of the rounds model" + (", with fast-forward" if skips else ", every round made")
     return Choice(chosen, reason, {"fast_forward": skips, "threads": threads})

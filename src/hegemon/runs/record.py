@@ -90,7 +90,7 @@ class RunRecord:
     )  # fmt: skip
     engine: str = option(
         "auto", "auto, or the name of an engine", metavar="NAME",
-        about='"auto", or one by name: agents, events, batch; rounds; nodes, compiled, contacts, tokens',
+        about='"auto", or one by name: agents, events, batch, plain; rounds, plain; nodes, compiled, contacts, tokens',
     )  # fmt: skip
     scheduler: "str | Scheduler | None" = option(
         None, "who acts next: uniform, weighted:…, matching …; for rounds synchronous, central:uniform …",
