@@ -40,11 +40,11 @@ def test_blocks_give_the_records_of_single_trials(case, first_steps, tmp_path, m
     """With few first steps, engines go on with some trials of every block."""
     monkeypatch.setattr(course, "FIRST_STEPS", first_steps)
     blocks = []
-    made = worker.block_of
-    monkeypatch.setattr(worker, "block_of", lambda *given: blocks.append(made(*given)) or blocks[-1])
+    made = course.StateCourse.block
+    monkeypatch.setattr(course.StateCourse, "block", lambda *given: blocks.append(made(*given)) or blocks[-1])
     together = record_of(tmp_path, CASES[case], "together")
     assert any(blocks)
-    monkeypatch.setattr(worker, "block_of", lambda *given: None)
+    monkeypatch.setattr(course.StateCourse, "block", lambda *given: None)
     assert record_of(tmp_path, CASES[case], "alone") == together
 
 

@@ -171,7 +171,7 @@ def test_what_events_cannot_be_combined_with_is_refused():
     for options, sentence in (
         ({"rates": ["leave=0.1"], "graph": "ring:4", "until": "steps:9"}, "complete graphs only"),
         ({"rates": ["leave=0.1"], "until": "all(leader == 0)"}, "about all n"),
-        ({"rates": ["corrupt=0.1"], "faults": [hg.Fault(3, 1)]}, "cannot be combined"),
+        ({"rates": ["corrupt=0.1"], "faults": [hg.Fault(3, 1)]}, "does not support faults"),
         ({"availability": True}, "up to a limit"),
         ({"availability": True, "until": "steps:9", "engine": "batch"}, "engine agents"),
     ):
@@ -184,7 +184,7 @@ def test_what_events_cannot_be_combined_with_is_refused():
 def test_events_are_never_left_out_silently():
     """What tells or shows a run interaction by interaction refuses what it does not show; rates it shows."""
     for name, value in {"availability": True, "loss": 0.1}.items():
-        with pytest.raises(hg.InvalidInput, match=f"a watched run has no {name}"):
+        with pytest.raises(hg.InvalidInput, match=f"a watched run does not support {name}"):
             Session(TIMER, **{name: value})
     words = ["run", "timer", "--n", "3", "--rate", "corrupt=0.05", "--until", "steps:50", "--trace", "5"]
     assert main(words) == 2

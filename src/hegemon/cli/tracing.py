@@ -12,7 +12,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
 from hegemon.errors import InvalidInput
-from hegemon.runs.record import RunRecord
+from hegemon.runs.capabilities import supporting
+from hegemon.runs.record import RUN_OPTIONS, RunRecord
 
 if TYPE_CHECKING:  # they load NumPy, which --help does not need
     from hegemon.graphs.topology import Topology
@@ -21,6 +22,12 @@ if TYPE_CHECKING:  # they load NumPy, which --help does not need
 
 MOST = 10_000  # interactions that are printed
 FAR = 10**6  # steps that are looked at one by one
+TRACED = supporting(
+    "--trace",
+    "graph start until seed max_steps engine scheduler loss one_sided fast_forward observe at every "
+    "wake identifiers delay order duplicate crashes",
+    instead="drop one of them; hegemon watch shows a run with its faults and events",
+)
 
 
 def traceable(record: RunRecord) -> Any:
@@ -29,10 +36,7 @@ def traceable(record: RunRecord) -> Any:
     engine = "daemon" if model.has_rounds and record.protocol.time_unit == "steps" else model.follower
     if model.wakes and record.delay is not None:
         engine = "asynchronous"
-    if record.rates or record.availability:
-        raise InvalidInput("--trace shows interactions alone, not the events of --rate; drop --rate and --availability")
-    if record.faults or record.disturbances:
-        raise InvalidInput("--trace and --fault exclude each other; hegemon watch shows a run with its faults")
+    TRACED.require(record.given, lambda name: RUN_OPTIONS[name].flag)
     if record.engine not in ("auto", engine):
         every = "every message" if record.protocol.model.wakes else "agents one by one"
         raise InvalidInput(f"--trace follows {every}, and engine {record.engine} does not; use --engine {engine}")

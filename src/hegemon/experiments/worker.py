@@ -31,7 +31,7 @@ from hegemon.protocols.loading import name_protocol
 from hegemon.runs.record import MadeRecord
 from hegemon.runs.run import Run
 from hegemon.runs.simulate import course_of, simulate
-from hegemon.runs.trial import BLOCK_ENGINE, Block, Course, Trial, at_once, block_of
+from hegemon.runs.trial import BLOCK_ENGINE, Block, Course, Trial
 
 stopping = threading.Event()  # set by a driver with workers in threads of its own process, to stop them
 _files: dict[str, RecordFile] = {}
@@ -85,10 +85,10 @@ def _parts(prepared: "Prepared", trials: range, end: float) -> Iterator[TrialCol
     """Run trials in order, short ones many at a time, until the time `end`: at least one."""
     course, pace = prepared.course, Pace(prepared.amount)
     while trials:
-        size = min(pace.amount, at_once(course))
+        size = min(pace.amount, course.at_once)
         piece, trials = trials[:size], trials[size:]
         pace.start()
-        block = block_of(course, piece)
+        block = course.block(piece)
         for part in _single(course, piece) if block is None else _rows(block, piece):
             yield part
             if part.is_alone and time.perf_counter() > end:

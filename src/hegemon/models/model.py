@@ -102,7 +102,7 @@ ROUNDS = ComputationModel(
 MESSAGES = ComputationModel(
     "messages", "of the messages model", agents="nodes", follower="nodes", loses=True, wakes=True,
     homes={
-        "course": "hegemon.runs.messages:course_of_messages",
+        "course": "hegemon.runs.messages:MessageCourse",
         "member": "hegemon.network.rules:MessageRules",
         "world": "hegemon.web.messages:MessageWorld",
     },
@@ -110,6 +110,6 @@ MESSAGES = ComputationModel(
 OBJECTS = ComputationModel(
     "objects", "whose states are Python objects", follower="objects",
     has_starts=True, has_objects=True, has_template=False,
-    homes={"course": "hegemon.runs.objects:course_of_objects", "world": "hegemon.web.objects:ObjectWorld"},
+    homes={"course": "hegemon.runs.objects:ObjectCourse", "world": "hegemon.web.objects:ObjectWorld"},
 )  # fmt: skip
 MODELS = {model.name: model for model in (POPULATION, ROUNDS, MESSAGES, OBJECTS)}

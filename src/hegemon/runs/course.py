@@ -6,7 +6,7 @@ What does not depend on the trial is made once. Short trials are made many at a 
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +17,6 @@ from hegemon.engines.membership import LeaderCount, Watcher
 from hegemon.engines.schedulers.reading import scheduler_for
 from hegemon.engines.stopping import Stop, parse_stop
 from hegemon.errors import InvalidInput
-from hegemon.graphs.topology import Topology
 from hegemon.models.conditions import alternatives, is_condition, parse_set
 from hegemon.models.configuration import Configuration
 from hegemon.models.halting import living
@@ -26,16 +25,18 @@ from hegemon.models.protocol import Protocol
 from hegemon.models.sets import ConfigurationSet
 from hegemon.models.start_files import opened
 from hegemon.runs.availability import Availability, one_leader
+from hegemon.runs.capabilities import supporting
 from hegemon.runs.disturbances import read_disturbances
 from hegemon.runs.driver import Driver
 from hegemon.runs.faults import agents_left, require_churn
 from hegemon.runs.history import History
+from hegemon.runs.measures import MEASURES, End
 from hegemon.runs.rates import EventProcess, churns, marks_of, read_rates
 from hegemon.runs.record import MadeRecord
 from hegemon.runs.run import Fault, Run, made_like
 from hegemon.runs.schedules import read_interactions, read_rounds
 from hegemon.runs.setting import Starts, topology_for
-from hegemon.runs.trial import BLOCK_ENGINE, Block, Trial
+from hegemon.runs.trial import BLOCK_ENGINE, Block, Course, Trial
 
 if TYPE_CHECKING:
     from hegemon.runs.checkpoint import Checkpoint
@@ -43,13 +44,29 @@ if TYPE_CHECKING:
 
 FIRST_STEPS = 1 << 16  # steps that trials make together: fewer than before the driver's first review
 MOST_CODES = 1 << 22  # agents of all trials that are made together
+USUAL = "graph start until seed max_steps engine scheduler loss one_sided"  # options that every path here supports
+SHOWN = "fast_forward threads observe at every"
+BLOCK = supporting("a block of short trials", USUAL)
+LASTING = supporting("a run with rates or availability", f"{USUAL} {SHOWN} rates availability")
+KEPT = supporting("a checkpoint", f"{USUAL} fast_forward threads faults disturbances checkpoint")
 
 
-class StateCourse:
+class StateCourse(Course):
     """Trials that run until the stop is met or `max_steps` steps are made."""
+
+    supports = supporting(
+        "a run of agents", f"{USUAL} {SHOWN} faults disturbances rates availability checkpoint", " ".join(MEASURES)
+    )
+
+    protocol: Any
+    stop: Stop
+    faults: tuple[Fault, ...]
 
     def __init__(self, asked: MadeRecord):
         self.asked = asked
+        for path, is_taken in ((LASTING, asked.rates or asked.availability), (KEPT, asked.checkpoint)):
+            if is_taken:
+                path.require(asked.made_by)
         marks = marks_of(read_rates(asked.rates)) if asked.rates else ()
         protocol: Any = asked.process()
         protocol.require_sound()
@@ -81,19 +98,17 @@ class StateCourse:
         self.chosen = choose_engine(
             name, protocol, topology, stop, watched, asked.fast_forward, asked.threads, self.scheduler
         )
-        if asked.checkpoint and (self.prescribed or self.observables):
-            raise InvalidInput("a checkpoint keeps no records and no prescribed interactions; run without them")
+        if asked.checkpoint and self.prescribed:
+            raise InvalidInput(f"a checkpoint keeps no prescribed {protocol.time_unit}; run without it")
         self.chosen.engine.require_room(protocol, topology)
         self.starts = Starts(protocol, start, asked.seed, self.chosen.engine.as_multiset, topology)
         self.leaders = LeaderCount(protocol)
+        self.measures = {name: measure for name, measure in MEASURES.items() if measure.applies(self)}
+        self.at_once = self._most_at_once()
 
     def _require_lasting(self) -> None:
         """The requirements of events, bursts and availability, and what they cannot be combined with."""
         asked, stop = self.asked, self.stop
-        if asked.rates or asked.availability:
-            others = {"faults": asked.faults, "disturbances": asked.disturbances, "checkpoint": asked.checkpoint}
-            if given := [name for name, value in others.items() if value]:
-                raise InvalidInput(f"rates and availability cannot be combined with {given[0]}; leave one of them out")
         if asked.availability and self.limit is None:
             raise InvalidInput("availability is measured up to a limit; give until steps:K, or max_steps")
         if asked.availability and asked.engine not in ("auto", "agents"):
@@ -154,12 +169,10 @@ class StateCourse:
 
     # -- many at once -----------------------------------------------------------------------------------
 
-    @cached_property
-    def at_once(self) -> int:
+    def _most_at_once(self) -> int:
         """The largest number of trials that are made together."""
-        asked, stop, engine = self.asked, self.stop, self.chosen.engine
-        more = self.faults or asked.rates or asked.availability or self.prescribed or self.observables
-        if more or asked.checkpoint or stop.whole or not engine.begins_with_codes(self.protocol):
+        can_begin = not self.prescribed and self.chosen.engine.begins_with_codes(self.protocol)
+        if not can_begin or self.stop.whole or not BLOCK.support(self.asked.made_by, self.measures):
             return 1
         return max(1, MOST_CODES // self.protocol.n) if self.scheduler.memoryless else 1
 
@@ -228,17 +241,12 @@ class StateCourse:
     # -- results ----------------------------------------------------------------------------------------
 
     def _record(self, trial: Trial, driver: Driver, met: bool, last_fault: int | None) -> Run:
-        engine, stop, unit = driver.engine, self.stop, self.protocol.time_unit
+        engine = driver.engine
         final, measures = engine.configuration(), engine.measures()
         leaders = self.leaders(final)
         run = self._run(trial, engine.step, met, leaders, engine.name, final if trial.keep else None, measures)
-        if churns(self.faults):
-            measures["agents"] = final.n
-        if last_fault is not None and run.reached and not stop.watch:
-            measures[f"recovery_{unit}"] = run.steps - last_fault
-        outside = _why_outside(self.protocol, self.topology, stop, final) if not run.reached else None
-        if outside is not None:
-            measures["outside"] = outside
+        end = End(self, final, run.steps, run.reached, last_fault)
+        measures |= {name: value for name, one in self.measures.items() if (value := one.value(end)) is not None}
         watched = driver.history.watched() if driver.history else None
         if not (watched or driver.interrupted or driver.ended):
             return run
@@ -335,14 +343,6 @@ def _suffer(
         if driver.corrupt(fault, rng) and watches:
             return True, last
     return False, last
-
-
-def _why_outside(protocol: Protocol, topology: Topology, stop: Stop, final: Configuration) -> str | None:
-    """The author's explanation why a configuration is outside the set, if there is one."""
-    if stop.reason is None or not protocol.reads_graph:
-        return None
-    said: str | None = stop.reason(final.agents.view(np.recarray), topology.offsets, topology.targets, protocol.p)
-    return said
 
 
 def require_unique_leader(leaders: int | None) -> None:

@@ -3,31 +3,36 @@
 from typing import cast
 
 from hegemon.engines.choice import choose_for_messages
-from hegemon.engines.messages.surroundings import surroundings_of
+from hegemon.engines.messages.surroundings import OPTIONS, surroundings_of
 from hegemon.models.messages import MessageProtocol
+from hegemon.runs.capabilities import supporting
 from hegemon.runs.record import MadeRecord
 from hegemon.runs.run import Run
 from hegemon.runs.setting import topology_for
 from hegemon.runs.trial import Course, Trial
 
 
-def course_of_messages(asked: MadeRecord) -> Course:
+class MessageCourse(Course):
     """Each trial runs until no message is in transit and no node waits, or for `max_steps` rounds.
 
     The run has reached its end when exactly one node is elected.
     """
-    seed, checkpoint = asked.seed, asked.checkpoint
-    topology = topology_for(asked.protocol, asked.graph, seed)
-    protocol = cast(MessageProtocol, asked.protocol).adapt(topology)
-    around = surroundings_of(asked, protocol)
-    chosen, reason = choose_for_messages(asked.engine, protocol, topology, around)
 
-    def one(trial: Trial) -> Run:
-        running = chosen(protocol, topology, around, seed, trial.trial)
+    supports = supporting("a run that sends messages", f"graph seed max_steps engine checkpoint {' '.join(OPTIONS)}")
+
+    def __init__(self, record: MadeRecord):
+        self.record, self.topology = record, topology_for(record.protocol, record.graph, record.seed)
+        self.protocol = cast(MessageProtocol, record.protocol).adapt(self.topology)
+        self.around = surroundings_of(record, self.protocol)
+        self.chosen, self.reason = choose_for_messages(record.engine, self.protocol, self.topology, self.around)
+
+    def __call__(self, trial: Trial) -> Run:
+        record, protocol, checkpoint = self.record, self.protocol, self.record.checkpoint
+        running = self.chosen(protocol, self.topology, self.around, record.seed, trial.trial)
         if checkpoint and checkpoint.state:
             running.thaw(checkpoint.state["engine"])
         rest = (lambda: checkpoint.offer(running)) if checkpoint else None
-        outcome = running.run(asked.max_steps, trial.progress, rest)
+        outcome = running.run(record.max_steps, trial.progress, rest)
         return Run(
             protocol=protocol.id,
             n=protocol.n,
@@ -35,12 +40,10 @@ def course_of_messages(asked: MadeRecord) -> Course:
             steps=outcome.rounds,
             reached=outcome.finished and outcome.leaders == 1,
             leaders=outcome.leaders,
-            engine=chosen.name,
-            reason=reason,
-            seed=seed,
+            engine=self.chosen.name,
+            reason=self.reason,
+            seed=record.seed,
             trial=trial.trial,
             measures=outcome.measures,
             interrupted=outcome.interrupted,
         )
-
-    return one

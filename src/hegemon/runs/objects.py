@@ -13,6 +13,7 @@ from hegemon.models.functions import names_in
 from hegemon.models.grammar import Logic, Name, Tree, shown
 from hegemon.models.objects import ObjectProtocol
 from hegemon.models.sets import ConfigurationSet
+from hegemon.runs.capabilities import supporting
 from hegemon.runs.record import MadeRecord
 from hegemon.runs.run import Run
 from hegemon.runs.setting import topology_for
@@ -21,30 +22,35 @@ from hegemon.runs.trial import Course, Trial
 _tried: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()  # protocols, and the starts from which they were tried
 
 
-def course_of_objects(asked: MadeRecord) -> Course:
+class ObjectCourse(Course):
     """Each trial runs until the stop is met or `max_steps` steps are made. The set is evaluated after every step."""
-    protocol = cast(ObjectProtocol, asked.protocol)
-    seed, checkpoint = asked.seed, asked.checkpoint
-    topology = topology_for(protocol, asked.graph, seed)
-    chosen, reason = choose_watched(asked.engine, protocol, topology, protocol.n)
-    met, limit = _stop(asked.until, protocol, asked.max_steps)
-    fixed = str(asked.until).startswith("steps:")
-    name = str(asked.start or protocol.default_start)
-    tried = _tried.setdefault(protocol, set())
 
-    def one(trial: Trial) -> Run:
-        agents = protocol.agents_of(name, generator(seed, trial.trial, START))
-        if name not in tried:  # once for all trials: it takes longer than a short run
+    supports = supporting("a run whose states are Python objects", "graph start until seed max_steps engine checkpoint")
+
+    def __init__(self, record: MadeRecord):
+        self.record, self.protocol = record, cast(ObjectProtocol, record.protocol)
+        self.topology = topology_for(self.protocol, record.graph, record.seed)
+        self.chosen, self.reason = choose_watched(record.engine, self.protocol, self.topology, self.protocol.n)
+        self.met, self.stop_limit = _stop(record.until, self.protocol)
+        limits = [limit for limit in (self.stop_limit, record.max_steps) if limit is not None]
+        self.limit = min(limits, default=None)
+        self.start = str(record.start or self.protocol.default_start)
+
+    def __call__(self, trial: Trial) -> Run:
+        protocol, seed, checkpoint, limit = self.protocol, self.record.seed, self.record.checkpoint, self.limit
+        agents = protocol.agents_of(self.start, generator(seed, trial.trial, START))
+        tried = _tried.setdefault(protocol, set())
+        if self.start not in tried:  # once for all trials: it takes longer than a short run
             protocol.check_interact(random.Random(0), agents)
-            tried.add(name)
-        running = chosen(protocol, topology, agents, seed, trial.trial)
+            tried.add(self.start)
+        running = self.chosen(protocol, self.topology, agents, seed, trial.trial)
         if checkpoint and checkpoint.state:
             running.thaw(checkpoint.state["engine"])
         interrupted = False
-        reached = met(running.agents)
+        reached = self.met(running.agents)
         while not reached and not interrupted and (limit is None or running.step < limit):
             running.advance(running.step + 1)
-            reached = met(running.agents)
+            reached = self.met(running.agents)
             if running.step % 64 == 0:
                 if checkpoint:
                     checkpoint.offer(running)
@@ -54,22 +60,20 @@ def course_of_objects(asked: MadeRecord) -> Course:
             n=protocol.n,
             unit=protocol.time_unit,
             steps=running.step,
-            reached=reached or (fixed and running.step == limit),
+            reached=reached or running.step == self.stop_limit,
             leaders=protocol.count_leaders(running.agents),
             engine=running.name,
-            reason=reason,
+            reason=self.reason,
             seed=seed,
             trial=trial.trial,
             interrupted=interrupted,
         )
 
-    return one
 
-
-def _stop(until: Any, protocol: ObjectProtocol, max_steps: int | None) -> tuple[Callable[..., Any], int | None]:
-    """Whether agents meet the stop, and the step that ends the run at the latest."""
+def _stop(until: Any, protocol: ObjectProtocol) -> tuple[Callable[..., Any], int | None]:
+    """Whether agents meet the stop, and the step that meets it in any case."""
     if isinstance(until, ConfigurationSet):
-        return lambda agents: protocol.holds(until, agents), max_steps
+        return lambda agents: protocol.holds(until, agents), None
     text = str(until).strip()
     if text.startswith("steps:"):
         return lambda agents: False, whole_number(text.removeprefix("steps:"), "until steps")
@@ -81,7 +85,7 @@ def _stop(until: Any, protocol: ObjectProtocol, max_steps: int | None) -> tuple[
             f"{', or sets joined by `and`, `or`, `not`' if protocol.sets else ''}: its states are Python objects, "
             f"which a text cannot count{meant(text, protocol.sets)}"
         )
-    return lambda agents: _truth(tree, lambda name: protocol.holds(protocol.sets[name], agents)), max_steps
+    return lambda agents: _truth(tree, lambda name: protocol.holds(protocol.sets[name], agents)), None
 
 
 def _is_of_sets(tree: Tree) -> bool:

@@ -106,7 +106,6 @@ class Option:
     repeats: bool = False  # the option is repeated for every value, since a value may contain commas
     is_list: bool = False  # all of them together are one value
     is_axis: bool = True  # a study may vary it
-    watched: str = ""  # the trait that a model needs for the page to show it
     none: Any = None  # what a table says of it where other rows have it; of a share, the number 0.0
     always: bool = False  # a command includes it even with its default value
     name: str = ""

@@ -125,20 +125,19 @@ class RunRecord:
     )  # fmt: skip
     availability: bool = option(
         False, "measure the share of steps with exactly one leader", panel=RECORDING, needs="has_interactions",
-        read=truth, is_axis=False, watched="wakes",
+        read=truth, is_axis=False,
         about='measure, up to the limit, the share of all steps with exactly one leader and the gaps between them: '
         '`measures["availability"]`, `gaps`, `mean_gap`, `longest_gap`; counted from the first step with one leader',
     )  # fmt: skip
     loss: float | str = option(
         0, "of interactions that do not happen, or of messages, such as 0.1", metavar="SHARE",
-        needs="loses", read=read_share("loss"), write=read_share("loss"), none=0.0, watched="wakes",
+        needs="loses", read=read_share("loss"), write=read_share("loss"), none=0.0,
         about='the probability that an interaction or a message is lost, as in a bad network: a decimal, or a text '
         'such as "1/3". Lost interactions count as steps, lost messages as messages',
     )  # fmt: skip
     one_sided: float | str = option(
         0, "of the others: only the responder changes", metavar="SHARE", panel=POPULATION,
         needs="has_interactions", read=read_share("one-sided"), write=read_share("one-sided"), none=0.0,
-        watched="wakes",
         about="the probability that an interaction that is not lost changes the responder alone",
     )  # fmt: skip
     fast_forward: bool = option(
@@ -222,6 +221,11 @@ class RunRecord:
             for name, value, default in zip(names, values_of(self), defaults, strict=True)
             if value is not default and not _is_default(value, default)
         }  # fmt: skip
+
+    @property
+    def made_by(self) -> list[str]:
+        """The names of the options that are not the default and concern how each trial is made."""
+        return [name for name in self.given if name in MADE_OPTIONS]
 
     def require_known(
         self, spelled: Callable[[Option], str] = lambda option: option.name, given: Iterable[str] = ()
@@ -333,10 +337,13 @@ def _defaults(record: type) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any,
 
 
 def _is_default(value: Any, default: Any) -> bool:
-    if isinstance(value, str | int | float | tuple | list):
+    if isinstance(value, int | float):
+        return bool(value == default)  # 0 is a limit, and None is none
+    if isinstance(value, str | tuple | list):
         return value == default or not (value or default)
     return value is default
 
 
 RUN_OPTIONS = options_of(RunRecord)
+MADE_OPTIONS = options_of(MadeRecord)
 WRITTEN = {one.written: one for one in RUN_OPTIONS.values()}  # by the names of the command line and of files

@@ -29,5 +29,6 @@ def course_of(asked: MadeRecord) -> Course:
         what = "a class: make an instance of it with n=…" if isinstance(protocol, type) else "not a protocol"
         raise InvalidInput(f"{protocol!r} is {what}; the models are {', '.join(MODELS)}")
     asked.require_known()
-    course: Course = protocol.model.home("course")(asked)
-    return course
+    kind: type[Course] = protocol.model.home("course")
+    kind.supports.require(asked.made_by)
+    return kind(asked)

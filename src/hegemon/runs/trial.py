@@ -1,12 +1,14 @@
 """One of many trials: its number, and how it is made. What all trials of a record share is their course."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from hegemon.models.configuration import Configuration
-from hegemon.runs.record import MOST_ROWS
+from hegemon.runs.capabilities import Capabilities
+from hegemon.runs.record import MOST_ROWS, MadeRecord
 from hegemon.runs.run import Run
 
 
@@ -34,21 +36,24 @@ class Block(NamedTuple):
     go_on: Callable[[int, Trial], Run]  # continues a row that is not over
 
 
-# The part `course` of a model takes a record, prepares what does not depend on the trial, and returns such a function.
-# It may also have `many`, which makes several trials at once (of a long one it returns a function that goes on with
-# it), `at_once`, how many it makes at most, and `block`, which makes them as columns, without an object per trial.
-Course = Callable[[Trial], Run]
+class Course(ABC):
+    """The part `course` of a model: it takes a record, prepares what does not depend on the trial, and makes trials."""
 
+    supports: ClassVar[Capabilities]
+    at_once = 1  # the largest number of trials that are made together
 
-def made_together(course: Course, trials: Sequence[Trial]) -> list[Run | Callable[[], Run]]:
-    """These trials, together if the course can: for each its result, or a function that continues a long one."""
-    return course.many(trials) if hasattr(course, "many") else [course(trial) for trial in trials]
+    @abstractmethod
+    def __init__(self, record: MadeRecord):
+        """Of a record whose options it supports."""
 
+    @abstractmethod
+    def __call__(self, trial: Trial) -> Run:
+        """Make a trial."""
 
-def at_once(course: Course) -> int:
-    return getattr(course, "at_once", 1)
+    def many(self, trials: Sequence[Trial]) -> list[Run | Callable[[], Run]]:
+        """Trials with consecutive numbers: for each its result or, if it is long, a function that continues it."""
+        return [self(trial) for trial in trials]
 
-
-def block_of(course: Course, numbers: range) -> Block | None:
-    """These trials as columns, if the course can do that; else None."""
-    return course.block(numbers) if hasattr(course, "block") else None
+    def block(self, numbers: range) -> Block | None:
+        """These trials as columns, without an object per trial; None if they are made one by one."""
+        return None

@@ -16,7 +16,7 @@ from hegemon.runs.doors import takes
 from hegemon.runs.record import MOST_ROWS, TrialsRecord
 from hegemon.runs.run import Run, plot_runs
 from hegemon.runs.simulate import course_of
-from hegemon.runs.trial import Course, Trial, at_once, made_together
+from hegemon.runs.trial import Course, Trial
 
 if TYPE_CHECKING:
     import pandas
@@ -157,11 +157,11 @@ class _Team:
 
     def _work(self) -> None:
         pace = Pace(1)
-        while (task := self._next(min(pace.amount, at_once(self._course)))) is not None:
+        while (task := self._next(min(pace.amount, self._course.at_once))) is not None:
             try:
                 if isinstance(task, range):
                     pace.start()
-                    made = made_together(self._course, [self._details(k, self._progress(k)) for k in task])
+                    made = self._course.many([self._details(k, self._progress(k)) for k in task])
                     pace.done(len(task))
                     self._take(task, made)
                 else:

@@ -7,14 +7,15 @@ import numpy as np
 
 from hegemon.engines.choice import follow_messages
 from hegemon.engines.messages.nodes import Nodes
-from hegemon.engines.messages.surroundings import surroundings_of
+from hegemon.engines.messages.surroundings import OPTIONS, surroundings_of
 from hegemon.graphs.topology import Topology
 from hegemon.models.messages import ELECTED, NON_ELECTED, MessageProtocol
+from hegemon.runs.capabilities import supporting
 from hegemon.runs.record import RunRecord
 from hegemon.web.explaining import Listing, listing, traced
 from hegemon.web.layout import LARGEST_DRAWN, LARGEST_RASTER
 from hegemon.web.look import MOST_BADGES, Channel
-from hegemon.web.world import World
+from hegemon.web.world import ELSEWHERE, World
 
 STATUS = ("asleep", "undecided", "NON-ELECTED", "ELECTED")
 COLOURS = ("#a3adb8", "#56b4e9", "#0072b2")  # of the first three statuses
@@ -25,6 +26,11 @@ BASIC = {"degree", "round", "status", "sending", "calls"}
 class MessageWorld(World):
     """Message-passing protocols. To go back in time, the run is played again from the start, with the same coins."""
 
+    supports = supporting(
+        "a watched run of messages",
+        f"graph seed engine {' '.join(OPTIONS)}",
+        instead=ELSEWHERE,
+    )
     protocol: MessageProtocol
     is_rounds = True
     keeps_its_past = False

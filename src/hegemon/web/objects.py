@@ -11,14 +11,16 @@ from hegemon.compute.randomness import START, generator
 from hegemon.engines.choice import choose_watched
 from hegemon.graphs.topology import Topology
 from hegemon.models.objects import ObjectProtocol
+from hegemon.runs.capabilities import supporting
 from hegemon.runs.setting import Start
 from hegemon.web.explaining import listing, traced
 from hegemon.web.look import MOST_CLASSES, Channel
 from hegemon.web.messages import shortened
-from hegemon.web.world import Patience, World
+from hegemon.web.world import ELSEWHERE, Patience, World
 
 
 class ObjectWorld(World):
+    supports = supporting("a watched run of Python objects", "graph start seed engine", instead=ELSEWHERE)
     protocol: ObjectProtocol
     undisturbed = "agents that are Python objects are not disturbed: no list of their states says what damage could be"
 

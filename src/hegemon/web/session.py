@@ -18,7 +18,7 @@ from hegemon.models.start_files import opened
 from hegemon.runs.disturbances import record
 from hegemon.runs.faults import agents_left
 from hegemon.runs.rates import churns, marks_of, read_rates
-from hegemon.runs.record import RUN_OPTIONS, RunRecord
+from hegemon.runs.record import RunRecord
 from hegemon.runs.run import Fault
 from hegemon.runs.schedules import Prescribed, prescribed_steps
 from hegemon.runs.setting import Start, topology_for
@@ -46,9 +46,8 @@ class Session:
     def __init__(self, protocol: Protocol, **options: Any):
         self.record = RunRecord(protocol, **options)
         self.record.require_known()
-        unseen = [name for name in self.record.given if not protocol.model.knows(RUN_OPTIONS[name].watched)]
-        if unseen:
-            raise InvalidInput(f"a watched run has no {unseen[0]}; leave it out, or use run")
+        kind: type[World] = protocol.model.home("world")
+        kind.supports.require(self.record.given)
         protocol = halting(self.record.protocol, marks_of(read_rates(self.record.rates)))
         self.protocol, self.seed, self._engine = protocol, self.record.seed, self.record.engine
         require_watchable(protocol, self.record.graph, self._engine)

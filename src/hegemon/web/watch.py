@@ -285,6 +285,8 @@ def watch(
     """
     options: dict[str, Any] = {"graph": graph, "start": start, "wake": wake, "seed": seed, "engine": engine}
     builder = Builder(RunRecord(protocol, **options, scheduler=scheduler, rates=rates, faults=faults))
+    if not film and (until is not None or max_steps is not None):
+        raise InvalidInput("until and max_steps say where a film ends: give film=True, or leave them out")
     if film:
         return Film(shoot(builder(), until, max_steps))
     page = Watching(builder, host, port).start()

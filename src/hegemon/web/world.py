@@ -2,13 +2,14 @@
 
 import time
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
 from hegemon.models.protocol import Protocol
+from hegemon.runs.capabilities import Capabilities
 from hegemon.runs.run import Fault
 from hegemon.runs.schedules import Prescribed
 from hegemon.web.explaining import Listing
@@ -17,6 +18,7 @@ SEARCH_SECONDS = 2.0  # processor time of the search for the exact first step in
 MOST_WRITTEN = 400  # agents: with more of them nothing is written on agents
 NUMBER, LABEL = "number", "label"  # what may be written on agents besides the parts of a state
 LONGEST_TEXT = 24  # characters
+ELSEWHERE = "leave it out, or use hegemon run"  # where a watched run does not support an option
 
 
 class Patience:
@@ -31,6 +33,7 @@ class Patience:
 
 
 class World(ABC):
+    supports: ClassVar[Capabilities]  # the options of a watched run
     can_disturb = False
     undisturbed = ""  # the reason, if `can_disturb` is False
     keeps_its_past = True  # False: restoring a snapshot leads back to the beginning

@@ -25,6 +25,7 @@ from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
 from hegemon.models.protocol import Protocol
+from hegemon.runs.capabilities import supporting
 from hegemon.runs.driver import Driver
 from hegemon.runs.faults import corrupted
 from hegemon.runs.run import Fault
@@ -36,7 +37,7 @@ from hegemon.web.layout import LARGEST_DRAWN, LARGEST_RASTER
 from hegemon.web.look import Look
 from hegemon.web.readings import FEW, CompiledReadings, PlainReadings, plain
 from hegemon.web.rehearsal import rehearsed
-from hegemon.web.world import Patience, World
+from hegemon.web.world import ELSEWHERE, Patience, World
 
 
 def outputs_change(protocol: Protocol) -> Stop:
@@ -47,6 +48,11 @@ def outputs_change(protocol: Protocol) -> Stop:
 class AgentWorld(World):
     """Population protocols and rounds: every agent has a state made of fields."""
 
+    supports = supporting(
+        "a watched run",
+        "graph start seed engine scheduler faults disturbances rates",
+        instead=ELSEWHERE,
+    )
     can_disturb = True
     protocol: Any  # a PopulationProtocol or a RoundsProtocol
 
