@@ -93,6 +93,7 @@ class Engine(ABC):
         "even",
         "blind",
     )  # traits of the schedulers for which it is exact
+    options: tuple[str, ...] = ()  # of a run's record that it takes itself, in its constructor
     as_multiset: bool = False  # starts may come as counts of states instead of an array of agents
     hopeless: str = ""  # a sentence, when it has found out that the stop can never be met
     horizon: int | None = None  # where the driver will surely stop or call `load`: no jump goes beyond

@@ -46,6 +46,7 @@ FIRST_STEPS = 1 << 16  # steps that trials make together: fewer than before the 
 MOST_CODES = 1 << 22  # agents of all trials that are made together
 USUAL = "graph start until seed max_steps engine scheduler loss one_sided"  # options that every path here supports
 SHOWN = "fast_forward threads observe at every"
+TAKEN_BY_ENGINES = ("fast_forward", "threads")
 BLOCK = supporting("a block of short trials", USUAL)
 LASTING = supporting("a run with rates or availability", f"{USUAL} {SHOWN} rates availability")
 KEPT = supporting("a checkpoint", f"{USUAL} fast_forward threads faults disturbances checkpoint")
@@ -100,7 +101,10 @@ class StateCourse(Course):
         )
         if asked.checkpoint and self.prescribed:
             raise InvalidInput(f"a checkpoint keeps no prescribed {protocol.time_unit}; run without it")
-        self.chosen.engine.require_room(protocol, topology)
+        engine = self.chosen.engine
+        if missing := [name for name in asked.made_by if name in TAKEN_BY_ENGINES and name not in engine.options]:
+            raise InvalidInput(f"engine {engine.name} does not support {missing[0]}; leave it out")
+        engine.require_room(protocol, topology)
         self.starts = Starts(protocol, start, asked.seed, self.chosen.engine.as_multiset, topology)
         self.leaders = LeaderCount(protocol)
         self.measures = {name: measure for name, measure in MEASURES.items() if measure.applies(self)}

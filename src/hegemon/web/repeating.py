@@ -17,7 +17,7 @@ def command_of(session: "Session", disturbances_file: str = "disturbances.json",
         told |= {"start": str(session.start), "until": f"{unit}:{session.step}"}
     else:
         told["max_steps"] = max(1, session.step)
-    if model.has_rounds:
+    if told["engine"] == "rounds":
         told["fast_forward"] = False
     if session.story_start is not None and session.story_start[0] < session.step:
         begin, _, faults = session.story_start

@@ -21,11 +21,12 @@ class Asynchronous(Nodes):
     """The engine for every protocol whose messages take time."""
 
     name = "asynchronous"
+    honours = frozenset({"delay", "order", "loss", "duplicate", "crash"})
     kept = (*Nodes.kept, "time", "flying", "latest", "number", "busy", "busiest", "duplicated")
 
     @classmethod
     def suits(cls, topology: Topology, around: Surroundings) -> bool:
-        return around.delay is not None
+        return around.delay is not None and super().suits(topology, around)
 
     def __init__(self, protocol: MessageProtocol, topology: Topology, around: Surroundings, seed: int, trial: int):
         super().__init__(protocol, topology, around, seed, trial)

@@ -46,11 +46,12 @@ class MessageEngine(ABC):
     """
 
     name = ""
+    honours: frozenset[str] = frozenset()  # departures from reliable, synchronous rounds for which it is exact
 
     @classmethod
     def suits(cls, topology: Topology, around: Surroundings) -> bool:
         """Whether the engine is exact on this graph in these surroundings."""
-        return True
+        return cls.honours >= around.departures.keys()
 
     def __init__(self, protocol: MessageProtocol, topology: Topology, around: Surroundings, seed: int, trial: int):
         self.protocol, self.topology, self.around, self.seed, self.trial = protocol, topology, around, seed, trial

@@ -28,14 +28,11 @@ class Nodes(MessageEngine):
     """The engine for every protocol, in synchronous rounds."""
 
     name = "nodes"
+    honours = frozenset({"loss", "crash"})
     kept: tuple[str, ...] = (
         "nodes", "outbox", "calls", "beginners", "messages", "bits", "largest", "sent_to", "first_heard", "first_sent",
         "lost",
     )  # fmt: skip
-
-    @classmethod
-    def suits(cls, topology: Topology, around: Surroundings) -> bool:
-        return around.delay is None
 
     def require_room(self) -> None:
         expected = self.protocol.n * self.protocol.initiation

@@ -46,6 +46,7 @@ class Rounds(Engine):
     """The engine: `advance` runs up to a round, exactly to the first that meets the whole stop."""
 
     name = "rounds"
+    options = ("fast_forward", "threads")
 
     @classmethod
     def watches(cls, stop: Stop) -> bool:
