@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PRERELEASE := build/prerelease
 NUMBA ?= numba llvmlite
 
-.PHONY: manual demo artifact test lint types suite test-full stock prerelease coverage guard docs figures bench clean chromium
+.PHONY: manual demo artifact test lint types suite test-full indices stock prerelease coverage guard docs figures bench clean chromium
 
 # pip would compile all bytecode by itself, mostly of modules that nobody loads: Python does it where they are used.
 # "no" is how pip reads the variable: compile? no.
@@ -49,15 +49,22 @@ types: $(VENV)/installed-test
 
 # A third of the suite's time was LLVM's: here it optimizes less and keeps its files apart, so that nobody else loads
 # them. `make test-full` compiles as users do, and finds the same golden numbers.
-suite stock: export NUMBA_OPT = 1
+suite stock indices: export NUMBA_OPT = 1
 suite: export NUMBA_CACHE_DIR = $(abspath $(VENV))/kernels-of-tests
 stock: export NUMBA_CACHE_DIR = $(abspath $(VENV))/kernels-of-stock
+indices: export NUMBA_CACHE_DIR = $(abspath $(VENV))/kernels-of-indices
 suite: $(VENV)/installed-test chromium lint
 	$(BIN)/python -m pytest -m 'not full' --durations=25 --durations-min=3  # the slowest are listed: eight minutes for all
 
 test-full: $(VENV)/installed-test $(VENV)/installed-docs chromium
 	$(BIN)/python -m pytest
-	$(MAKE) --no-print-directory stock
+	$(MAKE) --no-print-directory indices stock
+
+# Every way to reach into a run, churn included, with kernels that compare each index with a length.
+REACHING_IN := engines/test_interventions engines/test_loading engines/test_splits engines/population runs/test_rates \
+  runs/test_bursts runs/test_halting runs/test_checkpoint
+indices: $(VENV)/installed-test
+	HEGEMON_CHECK_INDICES=1 $(BIN)/python -m pytest -m 'not full' $(foreach file,$(REACHING_IN),$(wildcard tests/$(file) tests/$(file).py))
 
 stock: $(VENV)/installed-test chromium  # the ordinary suite without any shortcut at the border to Numba
 	HEGEMON_STOCK_NUMBA=1 $(BIN)/python -m pytest -m 'not full'

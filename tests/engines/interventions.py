@@ -195,7 +195,27 @@ class Silences(Damages):
         return super().outcomes(setting, codes, step) if step == 6 else {codes: 1.0}
 
 
-ALL = (Nothing, Looks, Reloads, Damages, Faults, Prescribes, Replays, Thaws, Silences)
+class Churns(Way):
+    """A random agent leaves, and later two join, one more than there were at first; on complete graphs alone."""
+
+    steps = (1, 3, 5)
+    joining = {3: 1, 5: 2}  # their codes
+
+    def _after(self, codes, step: int) -> list[tuple[int, ...]]:
+        return [(*codes, self.joining[step])] if step > 1 else [codes[:k] + codes[k + 1 :] for k in range(len(codes))]
+
+    def act(self, play):
+        after = self._after(play.look(), play.engine.step)
+        play.load(after[play.rng.integers(len(after))])
+
+    def outcomes(self, setting, codes, step):
+        found: dict = defaultdict(float)
+        for after in (places := self._after(codes, step)):
+            found[setting.key(after)] += 1 / len(places)
+        return found
+
+
+ALL = (Nothing, Looks, Reloads, Damages, Faults, Prescribes, Replays, Thaws, Silences, Churns)
 WAYS = {way.__name__.lower(): way() for way in ALL}
 
 

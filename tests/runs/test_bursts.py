@@ -78,7 +78,7 @@ def p_value(engine: str, bursts: list[str], law: dict, steps: int = 8, trials: i
     return float(stats.chisquare([seen[kind] for kind in kinds], expected * trials / expected.sum()).pvalue)
 
 
-@pytest.mark.parametrize("engine", ["agents", "batch"])
+@pytest.mark.parametrize("engine", ["agents", "batch", "events"])
 def test_bursts_have_their_exact_law(engine):
     law = exact_law(BURSTS, 8)
     assert abs(sum(law.values()) - 1) < 1e-12 and {agents for _, agents in law} == {4}

@@ -12,6 +12,7 @@ from hegemon.cli.main import main
 from hegemon.compute.randomness import FAULT, KERNEL, generator, stream
 from hegemon.engines.batch.batch import Batch
 from hegemon.engines.population.agents import Agents
+from hegemon.engines.population.events import Events
 from hegemon.engines.stopping import never
 from hegemon.graphs.families import complete
 from hegemon.runs.rates import EventProcess, read_rates
@@ -92,7 +93,7 @@ def p_value(found: list, expected: list) -> float:
     return float(stats.chi2_contingency(table).pvalue)
 
 
-@pytest.mark.parametrize("kind", [Agents, Batch], ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", [Agents, Batch, Events], ids=lambda kind: kind.name)
 @pytest.mark.parametrize("rates", [CASES["churn"], ["corrupt=1/3,leader=0"]], ids=["churn", "values"])
 def test_a_run_of_fixed_length_has_the_law_of_a_plain_simulation(kind, rates):
     found, expected = [ended(kind, rates, k) for k in range(300)], [plainly(rates, k) for k in range(300)]

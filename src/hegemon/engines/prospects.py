@@ -147,7 +147,7 @@ class Prospects:
     def _unmet(self, held: dict[int, int], moves: Moves) -> bool:
         """Whether in every row some count can never come into its bounds: it never grows, or never shrinks, or all
         states agree on it."""
-        n, most, least = self.protocol.n, [], []
+        n, most, least = sum(held.values()), [], []  # agents come and go, but not by these moves
         states = set(held) | {code for _, after in moves for code in after}
         for k in range(len(self.stop.conditions)):
             bit = 1 << k

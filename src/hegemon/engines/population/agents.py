@@ -13,7 +13,7 @@ import numpy as np
 from hegemon.compute.compilation import specialize
 from hegemon.compute.intrinsics import blank
 from hegemon.compute.records import layout_of, meeting, record_functions, recounter, settler, widened
-from hegemon.engines.engine import Engine, Snapshot, copied, kept, overwrite
+from hegemon.engines.engine import Engine, Snapshot, copied, kept, overwrite, require_size
 from hegemon.engines.membership import Membership
 from hegemon.engines.pacing import Pace
 from hegemon.engines.population.codes import FAILED, LIMIT, MET, Codes, Goal
@@ -146,7 +146,7 @@ class Agents(Engine):
             self._chance, self._tried = self._codes.chance, self._codes.tried
         else:
             self._prepare_records(topology, scheduler)
-        self._arcs = self._chance.arcs
+        self._arcs, self._nodes = self._chance.arcs, topology.n
         self._memory = (self._arcs,) * (not scheduler.memoryless)
         self._pace = Pace(1 << 18)
         self.load(configuration)
@@ -168,6 +168,8 @@ class Agents(Engine):
 
     def load(self, configuration: Configuration, step: int | None = None) -> None:
         """Take over a configuration and count the stop's conditions in it."""
+        if len(self._arcs):
+            require_size(self, configuration, self._nodes)
         self.step = self.step if step is None else step
         self._silent, self._made = False, 0
         if self._codes:

@@ -14,7 +14,7 @@ import numpy as np
 from hegemon.compute.ahead import words_ahead
 from hegemon.compute.compilation import part, specialize
 from hegemon.compute.records import clearer, layout_of, meeting, record_functions, recounter, settler, widened
-from hegemon.engines.engine import Engine, Snapshot, copied, kept, overwrite, within_clock
+from hegemon.engines.engine import Engine, Snapshot, copied, kept, overwrite, require_size, within_clock
 from hegemon.engines.membership import Membership
 from hegemon.engines.pacing import Pace
 from hegemon.engines.population.active import (
@@ -39,6 +39,7 @@ from hegemon.engines.refusal import refuse_interaction
 from hegemon.engines.stopping import Stop
 from hegemon.engines.watching import Watch
 from hegemon.errors import InvalidInput
+from hegemon.graphs.families import complete
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
 from hegemon.models.population import PopulationProtocol
@@ -85,20 +86,13 @@ class Events(Engine):
     ):
         self.protocol, self.space, self.stop, self.rng = protocol, protocol.space, stop, rng
         self._membership = Membership(protocol, stop)
-        arcs = topology.arcs
-        ends = np.concatenate([topology.sources, topology.targets])
-        incident = np.argsort(ends, kind="stable").astype(np.int32) % np.int32(arcs)
-        degrees = np.bincount(ends, minlength=topology.n)
-        first = np.zeros(topology.n + 1, np.int32)
-        np.cumsum(degrees, out=first[1:])
-        degree = int(degrees[0]) if (degrees == degrees[0]).all() else 0
-        rows = np.stack([topology.sources, topology.targets, np.empty(arcs, np.int32)], axis=1)
-        self._arcs = Arcs(rows, np.empty(arcs, np.int32), incident, first, degree)
+        self.topology = topology
+        self._arrange(topology)
         self._clock = np.array([0, -1, 0, 0, 0], np.int64)
         self._ahead, self._rates = words_ahead(), Rates(np.zeros(RATES, np.int64), np.zeros(RATES))
         self._pace = Pace(10_000)
         self._refusal: Exception | None = None  # after one, only `restore` and `load` are allowed
-        self._dense = arcs if dense is None else dense
+        self._dense = topology.arcs if dense is None else dense
         self._watch = Watch(protocol, stop)
         copy, same = record_functions(self.space)
         records = protocol.record_types
@@ -113,6 +107,24 @@ class Events(Engine):
         wide = np.zeros(1, widened(self.space.dtype))
         self._rules = Rules(protocol.compiled_p, layout_of(self.space), protocol.coins.size, wide, self._watch.gate)
         self.load(configuration)
+
+    def _arrange(self, topology: Topology) -> None:
+        """List the arcs of this graph, and those at every node."""
+        self._nodes, arcs = topology.n, topology.arcs
+        ends = np.concatenate([topology.sources, topology.targets])
+        incident = np.argsort(ends, kind="stable").astype(np.int32) % np.int32(arcs)
+        degrees = np.bincount(ends, minlength=topology.n)
+        first = np.zeros(topology.n + 1, np.int32)
+        np.cumsum(degrees, out=first[1:])
+        degree = int(degrees[0]) if (degrees == degrees[0]).all() else 0
+        rows = np.stack([topology.sources, topology.targets, np.empty(arcs, np.int32)], axis=1)
+        self._arcs = Arcs(rows, np.empty(arcs, np.int32), incident, first, degree)
+
+    def _hold(self, agents: int) -> None:
+        """Make room for this many agents, some of whom have come or gone: another complete graph."""
+        if agents != self._nodes:
+            self._arrange(complete(agents))
+            self._population = np.empty(agents, self.space.dtype)
 
     @property
     def step(self) -> int:
@@ -129,6 +141,9 @@ class Events(Engine):
 
     def load(self, configuration: Configuration, step: int | None = None) -> None:
         """Take over a configuration: count the stop's conditions, find the active arcs."""
+        if not self.topology.is_complete:
+            require_size(self, configuration, self.topology.n)
+        self._hold(configuration.n)
         if step is not None:
             self._clock[STEP] = step
         self._population, self._refusal = copied(configuration.agents), None
@@ -136,22 +151,24 @@ class Events(Engine):
         self._clock[NEXT] = -1
         if _asked[self._find] + len(self._arcs.rows) <= FEW_ARCS:
             _asked[self._find] += len(self._arcs.rows)
-            try:
-                return self._find_plainly()
-            except Exception:
-                pass  # the kernel fails as well, and that error is put into words
+            if self._find_plainly():
+                return
         self._run(self._find)
 
-    def _find_plainly(self) -> None:
-        """As `find_active`."""
+    def _find_plainly(self) -> bool:
+        """As `find_active`; False if the author's code fails, as it does in the kernel, whose error is put in words."""
         codes = self.space.encode_array(self._population)
         pairs = [(int(codes[i]), int(codes[j])) for i, j, _ in self._arcs.rows]
-        outcomes = {pair: self.protocol.outcomes(*pair) for pair in set(pairs)}
+        try:
+            outcomes = {pair: self.protocol.outcomes(*pair) for pair in set(pairs)}
+        except Exception:  # the author's code may raise anything
+            return False
         active = [k for k, pair in enumerate(pairs) if any(after != pair for after in outcomes[pair])]
         self._arcs.rows[:, PLACE] = -1
         self._arcs.rows[active, PLACE] = np.arange(len(active))
         self._arcs.active[: len(active)] = active
         self._clock[ACTIVE], self._clock[TRIED] = len(active), len(pairs) - 1
+        return True
 
     def advance(self, limit: int) -> bool:
         """Run towards `limit`, or exactly to the first step that meets the counted stop; whether it is met."""
@@ -211,7 +228,9 @@ class Events(Engine):
         return self.step, *copies, self._active.copy()
 
     def restore(self, snapshot: Snapshot) -> None:
-        rows, (*parts, active) = self._arcs.rows, snapshot[1:]
+        *parts, active = snapshot[1:]
+        self._hold(len(parts[1]))
+        rows = self._arcs.rows
         rows[slice(None) if self._refusal else self._active, PLACE] = -1  # a refused call may have set others
         self._refusal = None
         for mine, saved in zip(self._parts(), parts, strict=True):

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hegemon.engines.engine import Engine, Snapshot
+from hegemon.engines.engine import Engine, Snapshot, require_size
 from hegemon.engines.membership import Membership
 from hegemon.engines.pacing import Deadline
 from hegemon.engines.schedulers.nodes import NodeScheduler
@@ -54,10 +54,10 @@ class DaemonEngine(Engine):
         self._looked = 0
         self._membership: Membership | None = None
         self._time = self.moves = self._rounds = self._cycle = 0
-        self._anchor: tuple[Any, ...] | None = None
+        self._anchor: tuple[Any, ...] | None
         self.acted: Sequence[int] = ()
         self.tossed: dict[int, int] = {}
-        self.load(configuration)
+        self._begin(configuration)
 
     # -- what a scheduler sees -----------------------------------------------------------------------------
 
@@ -103,21 +103,53 @@ class DaemonEngine(Engine):
 
     # -- what the driver uses ------------------------------------------------------------------------------
 
-    def load(self, configuration: Configuration, step: int | None = None) -> None:
-        self._time = self._time if step is None else step
-        self.protocol.degree_fitting.require_all(configuration.agents, self.topology, self.protocol.id)
-        self.codes = [int(code) for code in self.space.encode_array(configuration.agents)]
+    def _begin(self, configuration: Configuration) -> None:
+        """In this configuration, at step 0, before the first round."""
+        self.codes = self._codes_of(configuration)
+        self.since = [0] * len(self.codes)
         self.enabled: list[int] = []
         self._place: dict[int, int] = {}  # of every enabled node among them
-        self.since = [self._time] * len(self.codes)
-        self._memory, self._changed = 0, False
         for node in range(len(self.codes)):
             self._note(node)
-        self._pending = set(self.enabled)
-        self._begun = False
-        self._counts = self._counted()
+        self._pending, self._begun = set(self.enabled), False
+        self._memory = 0
+        self._resume()
+
+    def load(self, configuration: Configuration, step: int | None = None) -> None:
+        self._time = self._time if step is None else step
+        codes = self._codes_of(configuration)
+        changed = [node for node, code in enumerate(codes) if code != self.codes[node]]
+        for node in changed:
+            self.codes[node] = codes[node]
+        self._look_around(changed)
+        if self._begun:
+            self._close_round()
+        else:
+            self._pending = set(self.enabled)
+        self._resume()
+
+    def _codes_of(self, configuration: Configuration) -> list[int]:
+        require_size(self, configuration, self.topology.n)
+        self.protocol.degree_fitting.require_all(configuration.agents, self.topology, self.protocol.id)
+        return [int(code) for code in self.space.encode_array(configuration.agents)]
+
+    def _resume(self) -> None:
+        """Forget what was concluded from earlier states alone."""
+        self._counts, self._changed = self._counted(), False
         self.hopeless = "" if self.enabled else STILL
         self._anchor, self._power, self._length = None, 1, 0
+
+    def _look_around(self, changed: Sequence[int]) -> None:
+        """After these nodes have changed: who is enabled now, and who no longer has to act in this round."""
+        for node in {other for center in changed for other in (center, *self.near[center])}:
+            self._note(node)
+            if node not in self._place:
+                self._pending.discard(node)
+
+    def _close_round(self) -> None:
+        """If every node that was enabled at its beginning has acted or was disabled since, the round is over."""
+        if not self._pending:
+            self._rounds, self._begun, self._pending = self._rounds + 1, False, set(self.enabled)
 
     def _note(self, node: int) -> None:
         """Keep the list of enabled nodes up to date."""
@@ -170,16 +202,12 @@ class DaemonEngine(Engine):
             self._become(node, code)
         self.acted = acted
         self.moves += len(acted)
-        for node in {other for one in acted for other in (one, *self.near[one])}:
-            self._note(node)
-            if node not in self._place:
-                self._pending.discard(node)
+        self._look_around(acted)
         for node in acted:
             self.since[node] = self._time
         self._pending.difference_update(acted)
         self._begun = True
-        if not self._pending:
-            self._rounds, self._begun, self._pending = self._rounds + 1, False, set(self.enabled)
+        self._close_round()
         if not self.enabled:
             self.hopeless = STILL
 
@@ -275,6 +303,4 @@ class DaemonEngine(Engine):
         self._pending, self._begun, self._memory, self.moves, self._rounds = set(pending), begun, memory, moves, rounds
         version, inner, gauss = state
         self.rng.setstate((version, tuple(inner), gauss))
-        self._counts, self._changed = self._counted(), False
-        self.hopeless = "" if self.enabled else STILL
-        self._anchor, self._power, self._length = None, 1, 0
+        self._resume()

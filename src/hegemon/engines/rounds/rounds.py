@@ -10,7 +10,7 @@ from typing import NoReturn
 import numpy as np
 
 from hegemon.compute.philox import word_at
-from hegemon.engines.engine import LAST_STEP, Engine, Snapshot, within_clock
+from hegemon.engines.engine import LAST_STEP, Engine, Snapshot, require_size, within_clock
 from hegemon.engines.membership import Membership
 from hegemon.engines.pacing import Deadline, Pace
 from hegemon.engines.refusal import refuse_update
@@ -115,6 +115,7 @@ class Rounds(Engine):
         allowed there; every jump ends at the horizon at the latest.
         """
         assert self._flight is None or self.step == self._flight.departure, "a run is reached into at its horizon"
+        require_size(self, configuration, self.topology.n)
         if step is not None:
             self._state[TIME] = step
         self.protocol.degree_fitting.require_all(configuration.agents, self.topology, self.protocol.id)
