@@ -1,4 +1,4 @@
-"""`load` changes the configuration and nothing else, for every engine: a fault that changes nothing leaves the same run.
+"""`load` changes the configuration and nothing else, for every engine: a fault that changes nothing changes no run.
 
 Where an engine must give up coins that it has drawn ahead (`batch`, `events`), the law is the same: see
 `test_interventions`. Another number of agents is taken over where all pairs are alike, and refused everywhere else.

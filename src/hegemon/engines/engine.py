@@ -62,8 +62,8 @@ def require_size(engine: "Engine", configuration: Configuration, n: int) -> None
     """Refuse another number of agents than this, where arcs, a schedule or buffers belong to n of them."""
     if configuration.n != n:
         raise InvalidInput(
-            f"engine {engine.name} moves {n} agents here and was given a configuration of {configuration.n}; agents come "
-            "and go on complete graphs alone, under a scheduler that treats all pairs alike"
+            f"engine {engine.name} moves {n} agents here and was given a configuration of {configuration.n}; agents "
+            "come and go on complete graphs alone, under a scheduler that treats all pairs alike"
         )
 
 
@@ -151,8 +151,8 @@ class Engine(ABC):
         """Take over another configuration: at the present step, as after a fault, or at `step`, where steps
         were made elsewhere, as prescribed interactions are. Later steps use coins that were not used before.
 
-        It changes the configuration and nothing else: what the engine or its scheduler remembers stays. The configuration
-        may have another number of agents if the graph is complete and the scheduler even; any other is refused."""
+        It changes the configuration and nothing else: what the engine or its scheduler remembers stays. The number of
+        agents may be another if the graph is complete and the scheduler even; elsewhere that is refused."""
 
     def follow(self, acting: Sequence[int], configuration: Configuration) -> None:
         """Take over the configuration after a prescribed step, in which only these agents or nodes acted."""
