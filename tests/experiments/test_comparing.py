@@ -26,6 +26,31 @@ def test_each_protocol_is_shown_from_its_slowest_start():
     assert timer["parallel_time"] == pytest.approx(timer["mean"] / 4)
 
 
+def test_the_slowest_start_is_measured_by_fresh_trials(tmp_path):
+    """Trials that chose the slowest start are the lucky ones: a row of them would lie above the truth."""
+    found = hg.compare("timer", "pairwise", n=5, trials=6, holding="none", workers=1, out=tmp_path)
+    every, timer = found.trials, found.rows[0]
+    mine = every[(every["protocol"] == "timer") & every["shown"]]
+    assert set(mine["start"]) == {timer["start"]} and mine["steps"].mean() == timer["mean"] and len(mine) == 6
+    chose = every[(every["protocol"] == "timer") & ~every["shown"]]
+    means = chose.groupby("start")["steps"].mean()
+    assert len(means) == len(hg.Timer.starts) and means.idxmax() == timer["start"]
+    assert set(mine["seed"]).isdisjoint(chose["seed"])
+    assert every[every["protocol"] == "pairwise"]["shown"].all()  # it has one start, and nothing to choose
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*.jsonl")}
+    again = hg.compare("timer", "pairwise", n=5, trials=6, holding="none", workers=1, out=tmp_path)
+    assert again.rows == found.rows and {path: path.read_bytes() for path in tmp_path.rglob("*.jsonl")} == before
+
+
+def test_a_limit_holds_for_every_model(capsys):
+    words = ["compare", "chang-roberts", "--n", "8", "--max-steps", "3", "--trials", "5", "--workers", "1", "--json"]
+    assert main(words) == 0
+    (row,) = json.loads(capsys.readouterr().out)["rows"]
+    assert row["censored"] == 5 and row["mean"] == 3 and row["median"] is None
+    with pytest.raises(hg.InvalidInput, match="max_steps"):
+        hg.compare("pairwise", n=4, max_steps=-1, workers=1)
+
+
 def test_rounds_and_messages_have_their_own_units():
     found = hg.compare("herman", "referees", n=9, trials=3, workers=1)
     assert [row["unit"] for row in found.rows] == ["rounds", "rounds"]

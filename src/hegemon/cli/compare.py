@@ -26,7 +26,7 @@ def compare_protocols(
     trials: Annotated[int, integer("--trials", "runs of every case", low=1, high=MOST_TRIALS)] = 20,
     max_steps: Annotated[int, integer("--max-steps", "a trial that takes longer is censored")] = 10**8,
     starts: Annotated[
-        str, option("--starts", help="worst: all starts, the slowest is shown; or default", metavar="NAME")
+        str, option("--starts", help="worst: all are tried, the slowest is measured again; or default", metavar="NAME")
     ] = "worst",
     holding: Annotated[
         str, option("--holding", help="exact where small; estimate measures the others; none", metavar="NAME")

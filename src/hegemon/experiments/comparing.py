@@ -1,9 +1,12 @@
-"""`compare`: protocols side by side at the same sizes, each from the slowest of its own starts; kept like a study."""
+"""`compare`: protocols side by side at the same sizes, each from the slowest of its own starts; kept like a study.
+
+The slowest start is chosen by trials of all of them and measured by fresh trials: those that chose it flatter it.
+"""
 
 import math
 import re
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,16 +19,16 @@ from hegemon.analysis.statistics import sample_quantile, sublinear_scale, summar
 from hegemon.errors import InvalidInput, choose
 from hegemon.experiments.axes import parse_axis, split
 from hegemon.experiments.compared_holding import HOWS, holding_of
+from hegemon.experiments.compared_trials import Comparer, Key, Settings
 from hegemon.experiments.names import PREFIX
 from hegemon.experiments.request import NAMING, maker
-from hegemon.experiments.store.table import read_table
-from hegemon.experiments.study import make_study, protocol_name
+from hegemon.experiments.study import protocol_name
 from hegemon.experiments.study_driver import StudyListener
-from hegemon.experiments.sweep import run_study
 from hegemon.files import write_text
 from hegemon.models.description import describe_assumptions
 from hegemon.models.expressions import assignments, whole_number
 from hegemon.protocols.loading import name_protocol
+from hegemon.runs.option import seed_of, whole
 
 if TYPE_CHECKING:
     import pandas
@@ -37,6 +40,7 @@ COLUMNS = ("protocol", "n", "start", "trials", "censored", "unit", "mean", "medi
            "holding_kind", "holding_low", "holding_high", "grade", "assumes")  # fmt: skip
 TABLE = ("protocol", "n", "start", "trials", "mean", "median", "p90", "parallel_time", "states", "bits", "holding",
          "messages", "messages_per_scale", "moves", "one_leader", "grade")  # fmt: skip
+GROWING = ("mean", "parallel_time", "messages", "messages_per_scale", "moves")  # in trials that are stopped: lower ends
 MAX_STEPS = 10**8
 # The elections by messages on complete graphs, each with the largest n that a laptop simulates in seconds.
 ELECTIONS = ("flood-max,diameter=1,n=..1000", "afek-gafni,n=..30000", "referees", "referees,variant=explicit",
@@ -47,13 +51,12 @@ LATEX = str.maketrans({"≥": r"$\geq$", "≤": r"$\leq$", "≈": r"$\approx$", 
 
 @dataclass(frozen=True)
 class ProtocolComparison:
-    """A row for every protocol and n; `failed` are the cases that could not be run, with the reason; `trials` is every
-    trial of every start that was tried."""
+    """A row for every protocol and n; `failed` are the cases that could not be run, with the reason."""
 
     rows: list[dict[str, Any]]
     failed: list[dict[str, Any]]
     seed: int
-    trials: "pandas.DataFrame | None" = None
+    parts: "Sequence[pandas.DataFrame]" = ()
 
     @cached_property
     def frame(self) -> "pandas.DataFrame":
@@ -81,6 +84,13 @@ class ProtocolComparison:
     def each(self) -> str:
         """Every trial as CSV."""
         return "" if self.trials is None else self.trials.to_csv(index=False, lineterminator="\n")
+
+    @cached_property
+    def trials(self) -> "pandas.DataFrame | None":
+        """Every trial of every start that was tried: those of the rows are `shown`, the others chose the slowest."""
+        import pandas
+
+        return pandas.concat(self.parts, ignore_index=True).drop(columns=["case", "_time"]) if self.parts else None
 
     @property
     def columns(self) -> list[str]:
@@ -111,8 +121,8 @@ def compare(
                so may the largest n that one protocol is run at: "flood-max,n=..1000".
     n          sizes: a number, a list, or a range such as "16..1024:x2".
     max_steps  a trial that has not met its stop by then is censored: its time is at least that.
-    starts     worst: all starts of protocols that start anywhere, of which the slowest is shown; default: only the
-               default start.
+    starts     worst: all starts of protocols that start anywhere, of which the slowest is measured again by fresh
+               trials and shown; default: only the default start.
     holding    exact: how long a leader is held, where all configurations can be followed; estimate: elsewhere measured,
                as `hegemon holding` does it, which takes minutes for each; none.
     out        a folder that keeps all trials; the same call again goes on there.
@@ -124,9 +134,8 @@ def compare(
     if holding not in HOWS:
         raise InvalidInput(f"holding = {holding!r} is not known; {choose(HOWS)}")
     sizes = parse_axis("n", n)
-    instances: dict[tuple[str, int], Any] = {}
-    cases: list[dict[str, Any]] = []
-    keys: list[tuple[str, int]] = []
+    instances: dict[Key, Any] = {}
+    cases: dict[Key, list[Settings]] = {}
     failed: list[dict[str, Any]] = []
     seen: set[tuple[Any, ...]] = set()
     for one in protocols:
@@ -147,23 +156,18 @@ def compare(
             if instances.setdefault(key, instance) is not instance:
                 raise InvalidInput(f"two protocols are both called {key[0]}; rename one of their classes")
             given = {f"{PREFIX}{name}": value for name, value in settings.items()}
-            more = [{**case, **given} for case in _cases(name, instance, starts, max_steps)]
-            cases, keys = cases + more, keys + [key] * len(more)
+            cases[key] = [{**case, **given} for case in _cases(name, instance, starts, max_steps)]
     if not cases:
         raise InvalidInput(failed[0]["error"] if failed else "every n is above the limits n=..N; give a smaller one")
-    study = make_study(trials=trials, seed=seed, cases=cases)
+    seed = seed_of(seed)
     with tempfile.TemporaryDirectory(prefix="hegemon-") as scratch:
-        outcome = run_study(study, out or scratch, workers=workers, listener=listener)
-        table = read_table(outcome.folder) if outcome.trials else None
-    failed += [{**case.shown, "error": error} for case, error in outcome.failed]
-    broken = [case for case, _ in outcome.failed]
-    measured = [key for case, key in zip(study.cases, keys, strict=True) if case not in broken]
-    rows = [] if table is None else [_row(key, instances[key], part) for key, part in _slowest(table, measured)]
+        measured = Comparer(trials, seed, Path(out or scratch), workers, listener).compare(cases)
+    rows = [_row(key, instances[key], part) for key, part in measured.rows.items()]
     for row in rows:
-        row |= holding_of(instances[row["protocol"], row["n"]], holding, study.seed, out)
+        row |= holding_of(instances[row["protocol"], row["n"]], holding, seed, out)
     order = {name: k for k, name in enumerate(dict.fromkeys(name for name, _ in instances))}
     rows.sort(key=lambda row: (order[row["protocol"]], row["n"]))
-    return ProtocolComparison(rows, failed, study.seed, table)
+    return ProtocolComparison(rows, failed + measured.failed, seed, measured.every)
 
 
 def compare_messages(
@@ -191,29 +195,17 @@ def read_protocol(word: str) -> tuple[str, dict[str, Any], float]:
 
 def _cases(name: str, instance: Any, starts: str, max_steps: Any) -> list[dict[str, Any]]:
     """The runs of one protocol at one n: every start of a stabilizing protocol, the start of any other."""
-    case = {"protocol": name, "n": instance.n}
-    if not instance.model.wakes:  # an election by messages ends by itself
-        case["max_steps"] = int(max_steps)
+    case = {"protocol": name, "n": instance.n, "max_steps": whole("max_steps", low=1)(max_steps)}
     if not instance.model.has_starts or not instance.starts:
         return [case]
     several = starts == "worst" and instance.arbitrary_start
     return [{**case, "start": start} for start in (instance.starts if several else [instance.default_start])]
 
 
-def _slowest(table: "pandas.DataFrame", keys: list[tuple[str, int]]) -> Iterator[Any]:
-    """For each protocol and n (`keys`, by case), the trials of the start with the largest mean; censored trials count
-    with their length."""
-    clocks = [name for name in ("steps", "rounds") if name in table]  # each trial has one of them
-    starts = table["start"].fillna("") if "start" in table else ""
-    table = table.assign(_time=table[clocks].max(axis=1), start=starts)
-    for key in dict.fromkeys(keys):
-        part = table[[keys[case] == key for case in table["case"]]]
-        means = part.groupby("start", sort=True)["_time"].mean()
-        yield key, part[part["start"] == means.idxmax()]
-
-
 def _row(key: tuple[str, int], instance: Any, part: "pandas.DataFrame") -> dict[str, Any]:
     times, reached = part["_time"].to_numpy(float), part["reached"].to_numpy(bool)
+    if instance.model.wakes:  # an election that ended without a leader took its time, too
+        reached = reached | (times < part["max_steps"].to_numpy(float))
     found = summarize_times(times, reached)
     infinite = np.where(reached, times, np.inf)
     tails = {f"p{level}": sample_quantile(infinite, level / 100) for level in (90, 99)}
@@ -263,7 +255,7 @@ def shown(row: dict[str, Any], name: str) -> str:
         return "–"
     if not isinstance(value, int | float):
         return str(value)
-    least = "≥ " if row["censored"] and name in ("mean", "parallel_time") else ""
+    least = "≥ " if row["censored"] and name in GROWING else ""
     return f"{least}{value:,.4g}" if isinstance(value, float) and value < 1000 else f"{least}{value:,.0f}"
 
 
