@@ -1,6 +1,7 @@
 """`hegemon verify` and `hegemon search-worst` as a user meets them."""
 
 import hashlib
+import inspect
 import json
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 from hegemon.cli.main import main
+from hegemon.cli.verify import verify_protocol
 from hegemon.exact.configurations import Configurations
 from hegemon.graphs.families import complete
 from hegemon.protocols import Pairwise
@@ -108,7 +110,6 @@ def test_search(capsys, tmp_path):
         (("verify", "timer", "--n", "4", "--set", "s=30", "--memory", "0.01"), "GiB"),
         (("verify", "timer", "--n", "3", "--memory", "-1"), "memory = -1"),
         (("export", "timer", "--n", "3", "--to", "png", "--out", "x"), "choose latex, dot, svg, prism, drn"),
-        (("verify", "timer", "--n", "3", "--export", "prism"), "`hegemon export timer --to tra --out FILE`"),
         (("verify", "timer", "--n", "3", "--quantiles", "half"), "numbers between 0 and 1"),
         (("verify", "timer", "--n", "3", "--start", "somewhere"), "no start 'somewhere'"),
         (("verify", "timer", "--n", "3", "--counterexample", "x.txt"), "must end in .json"),
@@ -186,3 +187,67 @@ def test_crashes_are_read_as_run_reads_them(capsys):
         options = [word for one in given for word in ("--crash", one)]
         found = as_json(capsys, "verify", "peterson", "--n", "3", *options)
         assert (found[0], found[1]["one_leader"]["value"]) == (code, chance)
+
+
+VALUES = {
+    "--n": "4", "--graph": "ring:4", "--start": "all", "--quantiles": "0.5", "--within": "3", "--memory": "2",
+    "--scheduler": "central", "--coins": "adversary", "--rate": "leave=1/9", "--loss": "0.3", "--one-sided": "0.3",
+    "--wake": "random", "--identifiers": "increasing", "--delay": "uniform:1..2", "--order": "arbitrary",
+    "--duplicate": "0.1", "--crash": "round=1,nodes=1", "--checkpoint": "x.npz", "--distribution": "x.csv",
+    "--counterexample": "x.json", "--worst": "x.json", "--best": "x.json", "--no-symmetry": None,
+}  # fmt: skip
+TAKEN = ("--set", "--property", "--every-graph", "--json", "--quiet")
+
+
+def test_every_option_of_verify_has_a_value_here():
+    shared = set(inspect.signature(verify_protocol).parameters) - {"protocol"}
+    assert len(shared) == len(VALUES) + len(TAKEN)
+
+
+@pytest.mark.parametrize("option", VALUES)
+def test_every_graph_refuses_what_it_does_not_take(option, capsys, tmp_path, monkeypatch):
+    """It once took them all, and answered another question."""
+    monkeypatch.chdir(tmp_path)
+    given = [option] if VALUES[option] is None else [option, VALUES[option]]
+    assert main(["verify", "trains", "--every-graph", "2", *given]) == 2
+    assert "every-graph" in (error := capsys.readouterr().err) and "has no meaning" in error
+
+
+@pytest.mark.parametrize("text", ["safe", "closed", "closed:safe"])
+def test_every_graph_takes_a_set_as_other_questions_do(text, capsys):
+    assert main(["verify", "trains", "--every-graph", "2", "--property", text, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["set"] == "safe"
+    assert main(["verify", "trains", "--every-graph", "2", "--property", "time:safe"]) == 2
+    assert "decides whether a set is closed, not time" in capsys.readouterr().err
+
+
+THRESHOLD = ["verify", "threshold", "--n", "4", "--set", "k=3", "--property", "predicate"]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ["--scheduler", "fair"], ["--scheduler", "central"], ["--start", "no-such-start"], ["--start", "all"],
+        ["--quantiles", "0.5"], ["--within", "3"], ["--coins", "adversary"], ["--checkpoint", "x.npz"],
+        ["--distribution", "x.csv"], ["--worst", "x.json"], ["--rate", "leave=1/9"], ["--wake", "random"],
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_a_predicate_refuses_what_it_does_not_take(given, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main([*THRESHOLD, *given]) == 2
+    assert len(sentences(capsys.readouterr().err)) == 1
+
+
+def test_a_predicate_is_decided_under_the_scheduler_that_is_given(capsys, tmp_path):
+    """Under a schedule in which two agents meet nobody, a predicate fails that holds under uniform pairs."""
+    record = tmp_path / "meetings.csv"
+    record.write_text("initiator,responder\n0,1\n1,0\n")
+    assert main(THRESHOLD) == 0
+    assert main([*THRESHOLD, "--scheduler", f"recorded:{record}"]) == 1
+    assert "a wrong output is visited" in capsys.readouterr().out
+
+
+def test_quantiles_of_another_question_are_refused(capsys):
+    assert main(["verify", "timer", "--n", "3", "--property", "closed", "--quantiles", "0.5"]) == 2
+    assert "quantiles are of the question time" in capsys.readouterr().err

@@ -4,7 +4,7 @@ A reader returns a value or raises `Refused` with one sentence; nothing is alloc
 """
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import wraps
 from typing import Annotated, Any
 
@@ -177,6 +177,15 @@ def read_parameters(texts: list[str] | None) -> dict[str, str]:
             raise InvalidInput(f"--set gives {name} twice; give all its values once, divided by commas")
         found[name] = values
     return found
+
+
+def refuse_others(command: Callable[..., Any], given: dict[str, Any], takes: Collection[str], question: str) -> None:
+    """Refuse every option of a command that was given and that this question does not take."""
+    for name, parameter in inspect.signature(command).parameters.items():
+        if name not in takes and given[name] != parameter.default:
+            declared = parameter.annotation.__metadata__[0]  # Typer keeps the first of an option's names as its default
+            flags = [flag for flag in (declared.default, *(declared.param_decls or ())) if str(flag).startswith("--")]
+            raise InvalidInput(f"{(*flags, f'--{name}')[0]} has no meaning for {question}; leave it out")
 
 
 def integer(name: str, help: str, low: int = 0, high: int = MOST_STEPS, panel: str | None = None) -> Any:

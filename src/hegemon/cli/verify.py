@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 MOST_AGENTS = 12  # of a configuration that are printed
 MEMORY = 4.0  # GiB
+SHARED = ("protocol", "set_", "property_", "json", "quiet")  # options of every question
 QUESTIONS = "closed, leader, reached, time, holding, predicate, availability"
 
 
@@ -81,7 +82,6 @@ def verify_protocol(
     counterexample: Annotated[str | None, path("--counterexample", "write the first (.json)")] = None,
     worst: Annotated[str | None, path("--worst", "write the worst schedule of a daemon (.json)")] = None,
     best: Annotated[str | None, path("--best", "write its best schedule (.json)")] = None,
-    export_: Annotated[str | None, option("--export", help="moved", metavar="FORMAT", hidden=True)] = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:  # fmt: skip
@@ -90,19 +90,14 @@ def verify_protocol(
     The exit code is 1 when something that is reported does not hold, whether it was claimed, asked for or neither:
     `--property` chooses what is reported.
     """
+    given = dict(locals())
     if rates or property_ == verify_rates.QUESTION:
-        others = {"start": start, "quantiles": quantiles, "within": within, "wake": wake, "identifiers": identifiers,
-                  "delay": delay, "order": order, "duplicate": duplicate, "crash": crashes,
-                  "distribution": distribution, "counterexample": counterexample, "export": export_,
-                  "checkpoint": checkpoint, "worst": worst, "best": best, "every-graph": every_graph,
-                  "coins": coins != "fair"}  # fmt: skip
-        verify_rates.report(protocol, n, set_, graph, rates, property_, others, json, quiet,
+        options.refuse_others(verify_protocol, given, (*SHARED, *verify_rates.TAKES), "availability")
+        verify_rates.report(protocol, n, set_, graph, rates, property_, json, quiet,
                             scheduler=scheduler, memory=memory, loss=loss or 0, one_sided=one_sided or 0)  # fmt: skip
     if every_graph is not None:
-        check_every_graph(protocol, every_graph, set_, property_ or "safe", json, quiet)
-    if export_ is not None:
-        form = {"prism": "tra", "dot": "chain"}.get(export_, export_)
-        raise InvalidInput(f"verify has no --export; write `hegemon export {protocol} --to {form} --out FILE` instead")
+        options.refuse_others(verify_protocol, given, (*SHARED, "every_graph"), "--every-graph")
+        check_every_graph(protocol, every_graph, set_, property_, json, quiet)
     outputs(
         checkpoint=(checkpoint, (".npz",)),
         distribution=(distribution, (".csv",)),
@@ -152,13 +147,16 @@ def verify_protocol(
     raise typer.Exit(failures.YES if all(finding.holds for finding in answer.findings) else failures.NO)
 
 
-def check_every_graph(protocol: str, most: int, settings: list[str] | None, name: str, json: bool, quiet: bool) -> None:
+def check_every_graph(
+    protocol: str, most: int, settings: list[str] | None, property_: str | None, json: bool, quiet: bool
+) -> None:
     """Closure of a listed set on every connected graph, all coins and all leader positions."""
     from hegemon.exact.closure import closure_everywhere
     from hegemon.models.expressions import assignments
     from hegemon.protocols.loading import find_protocol
 
     maker(protocol, settings)
+    name = closed_set(property_)
     with Progress(quiet=quiet) as shown:
         checked = closure_everywhere(find_protocol(protocol), most, name, shown.show, **assignments(settings))
     broken = [one for one in checked if not one.holds]
@@ -179,6 +177,14 @@ def check_every_graph(protocol: str, most: int, settings: list[str] | None, name
         for one in broken:
             console().print(f"{one.graph.name} ({one.graph.n} nodes): {one.flaw}")
     raise typer.Exit(failures.NO if broken else failures.YES)
+
+
+def closed_set(property_: str | None) -> str:
+    """The set of `SET`, `closed` or `closed:SET`; another question is refused."""
+    question, _, name = (property_ or "closed").partition(":")
+    if question in QUESTIONS.split(", ") and question != "closed":
+        raise InvalidInput(f"--every-graph decides whether a set is closed, not {question}; write closed:SET, or SET")
+    return (name or "safe") if question == "closed" else str(property_)
 
 
 def write_strategy(answer: Any, worst: bool, place: str) -> Path:

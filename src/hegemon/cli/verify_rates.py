@@ -10,17 +10,16 @@ from hegemon.cli.progress import Progress
 from hegemon.errors import InvalidInput
 
 QUESTION = "availability"
+TAKES = ("n", "graph", "rates", "scheduler", "memory", "loss", "one_sided")
 
 
 def report(
     protocol: str, n: Any, set_: list[str] | None, graph: str | None, rates: Any, property_: str | None,
-    others: dict[str, Any], json: bool, quiet: bool, **asked: Any,
+    json: bool, quiet: bool, **asked: Any,
 ) -> None:  # fmt: skip
-    """Prints the answer and ends the command; `others` are options that have no meaning here, by name."""
+    """Prints the answer and ends the command."""
     if property_ not in (None, QUESTION):
         raise InvalidInput(f"with --rate, verify computes availability; drop --property {property_}, or use run")
-    if given := [name for name, value in others.items() if value]:
-        raise InvalidInput(f"--{given[0]} has no meaning for availability; leave it out")
     with Progress(quiet=quiet) as shown:
         from hegemon.exact.rates import availability
         from hegemon.runs.rates import read_rates

@@ -205,13 +205,10 @@ def verify(
     """
     begin = time.perf_counter()
     if protocol.model.wakes:
-        for option, value, default in (
-            ("start", start, None), ("quantiles", quantiles, ()), ("scheduler", scheduler, None),
-            ("coins", coins, "fair"), ("symmetry", symmetry, True), ("checkpoint", checkpoint, None),
-            ("one_sided", one_sided, 0),
-        ):  # fmt: skip
-            if value != default:
-                raise InvalidInput(f"{option} is not for {protocol.id}, which sends messages; leave it out")
+        _refuse(
+            f"is not for {protocol.id}, which sends messages", start=start, quantiles=quantiles, scheduler=scheduler,
+            coins=coins != "fair", symmetry=not symmetry, checkpoint=checkpoint, one_sided=one_sided or None,
+        )  # fmt: skip
         return verify_messages(
             cast(MessageProtocol, protocol),
             graph=graph,
@@ -227,10 +224,10 @@ def verify(
             memory=memory,
             progress=progress,
         )
-    others = {"wake": wake != "all", "identifiers": identifiers != "random", "delay": delay, "order": order != "fifo"}
-    for name, is_given in (others | {"duplicate": duplicate, "crashes": crashes}).items():
-        if is_given:
-            raise InvalidInput(f"{name} is for message passing, and {protocol.id} is not; leave it out")
+    _refuse(
+        f"is for message passing, and {protocol.id} is not", wake=wake != "all", identifiers=identifiers != "random",
+        delay=delay, order=order != "fifo", duplicate=duplicate or None, crashes=tuple(crashes),
+    )  # fmt: skip
     if protocol.model.has_objects:
         raise InvalidInput(
             f"verify needs finitely many states that can be counted, and those of {protocol.id} are Python objects; "
@@ -238,19 +235,30 @@ def verify(
         )
     protocol = unreliable(protocol, loss, one_sided)
     questions, name = parse_property(property, protocol)
-    if questions == ("predicate",):
-        return _verify_predicate(protocol, name, graph, memory, symmetry, progress, begin)
     if coins not in COINS:
         raise InvalidInput(f"coins = {coins!r} is not known; choose {' or '.join(COINS)}{meant(str(coins), COINS)}")
     daemon = parse_daemon(scheduler, protocol)
+    if coins != "fair" and daemon is None:
+        raise InvalidInput(f"coins = {coins!r} needs a daemon that chooses them; give a scheduler such as central")
+    if questions == ("predicate",):
+        _refuse(
+            "has no meaning for predicate, which is about every input from its own start", start=start,
+            quantiles=quantiles, within=within, checkpoint=checkpoint,
+        )  # fmt: skip
+        if daemon is not None:
+            raise InvalidInput(
+                f"predicate needs chance alone, and the daemon {daemon[0]} decides; give a law of chance"
+            )
+        return _verify_predicate(protocol, name, graph, memory, symmetry, progress, begin, scheduler)
+    if quantiles and "time" not in questions:
+        raise InvalidInput(f"quantiles are of the question time, not of {questions[0]}; leave them out")
     if daemon is not None:
-        for option, value, default in (("quantiles", quantiles, ()), ("within", within, None)):
-            if value != default:
-                raise InvalidInput(f"{option} needs chance alone, and the daemon {daemon[0]} decides; leave it out")
+        _refuse(
+            f"needs chance alone, and the daemon {daemon[0]} decides", quantiles=quantiles, within=within,
+            checkpoint=checkpoint,
+        )  # fmt: skip
         asked = questions, name, property is None
         return _verify_daemon(protocol, daemon, coins, asked, graph, start, memory, progress, begin)
-    if coins != "fair":
-        raise InvalidInput(f"coins = {coins!r} needs a daemon that chooses them; give a scheduler such as central")
     case = Instance(protocol, graph, start, symmetry, memory, progress, scheduler)
     answers: StoredAnswers | RecomputedAnswers
     if isinstance(case.chain, RecomputedChain):
@@ -258,8 +266,8 @@ def verify(
     else:
         answers = StoredAnswers(case, name, questions, everything=property is None, progress=progress)
     hitting = answers.hitting(quantiles)
-    if property is None and protocol.input_parameter:
-        more = _verify_predicate(protocol, name, graph, memory, symmetry, progress, begin).findings
+    if property is None and start is None and protocol.input_parameter:  # a given start has inputs of its own
+        more = _verify_predicate(protocol, name, graph, memory, symmetry, progress, begin, scheduler).findings
     else:
         more = ()
     return Verification(
@@ -272,6 +280,13 @@ def verify(
         within=answers.within(within),
         seconds=time.perf_counter() - begin,
     )
+
+
+def _refuse(why: str, **options: Any) -> None:
+    """Refuse the first of these options that is given: any value but None, False and an empty tuple."""
+    for name, value in options.items():
+        if value is not None and value is not False and not (isinstance(value, tuple) and not value):
+            raise InvalidInput(f"{name} {why}; leave it out")
 
 
 def parse_property(text: str | None, protocol: Protocol) -> tuple[tuple[str, ...], str]:
@@ -296,13 +311,14 @@ def parse_property(text: str | None, protocol: Protocol) -> tuple[tuple[str, ...
 
 
 def _verify_predicate(
-    protocol: Protocol, name: str, graph: Any, memory: float, symmetry: bool, progress: display.Show | None, begin: Any
-) -> Verification:
+    protocol: Protocol, name: str, graph: Any, memory: float, symmetry: bool, progress: display.Show | None,
+    begin: Any, scheduler: "str | Scheduler | None",
+) -> Verification:  # fmt: skip
     """The right output from every input: one chain per value of the input parameter."""
     found = []
     for value in range(protocol.n + 1):
         variant = type(protocol)(protocol.n, **{**protocol.parameters, protocol.input_parameter: value})
-        case = Instance(variant, graph, None, symmetry, memory, progress)
+        case = Instance(variant, graph, None, symmetry, memory, progress, scheduler)
         inside = members(case.chain, named_set(variant, name))
         found.append(ask.is_computed(case.chain, inside, f"{protocol.input_parameter} = {value}", name))
     return Verification(case, "every input", inside, tuple(found), None, None, time.perf_counter() - begin)
