@@ -22,14 +22,13 @@ from tests.engines.test_interventions import COPY
 REDRAWN = ("batch", "events")
 TIMER, HERMAN, BIASED = hg.Timer(n=5, s=3), CATALOGUE["herman"](n=7), CATALOGUE["biased-herman"](n=5)
 CASES = [
-    ("agents", TIMER, "complete:5", "uniform"),
-    ("agents", TIMER, "path:5", "uniform"),
+    *((name, TIMER, graph, "uniform") for name in ("agents", "plain") for graph in ("complete:5", "path:5")),
     *(
         ("agents", TIMER, "complete:5", name)
         for name in ("permutation", "matching", "round-robin", "edge-markov:1/3,1/2", "moving:4x4")
     ),
     ("stepwise", TIMER, "complete:5", lambda step, agents, below: (step % 5, (step + 1 + below(4)) % 5)),
-    ("rounds", BIASED, None, "synchronous"),
+    *((name, BIASED, None, "synchronous") for name in ("rounds", "plain")),
     *(("daemon", HERMAN, None, name) for name in ("round-robin", "central:uniform", "central:most-enabled")),
     ("daemon", BIASED, None, "distributed:1/3"),
 ]
@@ -44,7 +43,7 @@ def begun(name, protocol, graph, scheduler, kind=None):
     topology = topology_for(protocol, graph)
     law = scheduler_for(scheduler, protocol, topology)
     start, rng = initial_configuration(protocol, "random", 3, 0, topology=topology), stream(3, 0, KERNEL)
-    if name == "rounds":
+    if protocol.model.has_rounds and name != "daemon":
         return (kind or named(name, protocol))(protocol, topology, start, never("never"), rng)
     options = {"scheduler": law} if name == "daemon" else scheduled(named(name, protocol), law)
     return (kind or named(name, protocol))(protocol, topology, start, never("never"), rng, **options)
@@ -84,7 +83,8 @@ def test_an_engine_that_forgets_is_caught(scheduler):
 
 @pytest.mark.parametrize("name, protocol, graph, scheduler", [
     ("agents", TIMER, "path:5", "uniform"), ("agents", TIMER, "complete:5", "permutation"),
-    ("events", TIMER, "path:5", "uniform"), ("rounds", BIASED, None, "synchronous"),
+    ("events", TIMER, "path:5", "uniform"), ("plain", TIMER, "path:5", "uniform"),
+    ("plain", BIASED, None, "synchronous"), ("rounds", BIASED, None, "synchronous"),
     ("daemon", HERMAN, None, "round-robin"),
 ])  # fmt: skip
 @pytest.mark.parametrize("change", [-1, 1])
@@ -98,7 +98,7 @@ def test_another_number_of_agents_is_refused_where_it_means_nothing(name, protoc
         engine.load(hg.Configuration(protocol.space, agents=other))
 
 
-@pytest.mark.parametrize("name", ["agents", "batch", "events"])
+@pytest.mark.parametrize("name", ["agents", "plain", "batch", "events"])
 def test_a_snapshot_brings_its_number_of_agents_back(name):
     """After agents have left, an engine goes back to where they were still there, and repeats its run."""
     protocol, topology = COPY.protocol, COPY.topology

@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from hegemon.compute.compilation import specialize
-from hegemon.engines.engine import Engine, Snapshot, overwrite
+from hegemon.engines.engine import Engine, Snapshot, overwrite, require_size
 from hegemon.engines.pacing import Deadline
 from hegemon.engines.population.draws import draws_of, move_words
 from hegemon.engines.population.stepwise import _OnePair, draw_below
@@ -77,6 +77,8 @@ class PlainPopulation(Engine):
         self.load(configuration)
 
     def load(self, configuration: Configuration, step: int | None = None) -> None:
+        if len(self._chance.arcs):
+            require_size(self, configuration, self.topology.n)
         self.step = self.step if step is None else step
         self._take(self.space.encode_array(configuration.agents).tolist())
 

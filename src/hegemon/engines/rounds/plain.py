@@ -10,7 +10,7 @@ import numpy as np
 
 from hegemon.compute.compilation import specialize
 from hegemon.compute.philox import word_at
-from hegemon.engines.engine import Engine, Snapshot, within_clock
+from hegemon.engines.engine import Engine, Snapshot, require_size, within_clock
 from hegemon.engines.pacing import Deadline
 from hegemon.engines.rounds import kernels
 from hegemon.engines.stopping import Stop
@@ -71,6 +71,7 @@ class PlainRounds(Engine):
         return self._time
 
     def load(self, configuration: Configuration, step: int | None = None) -> None:
+        require_size(self, configuration, self.topology.n)
         self._time = self._time if step is None else step
         self.protocol.degree_fitting.require_all(configuration.agents, self.topology, self.protocol.id)
         self._codes = [int(code) for code in self.space.encode_array(configuration.agents)]
