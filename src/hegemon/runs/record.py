@@ -225,7 +225,7 @@ class RunRecord:
     @property
     def made_by(self) -> list[str]:
         """The names of the options that are not the default and concern how each trial is made."""
-        return [name for name in self.given if name in MADE_OPTIONS]
+        return [name for name in self.given if name not in COUNTING]
 
     def require_known(
         self, spelled: Callable[[Option], str] = lambda option: option.name, given: Iterable[str] = ()
@@ -345,5 +345,5 @@ def _is_default(value: Any, default: Any) -> bool:
 
 
 RUN_OPTIONS = options_of(RunRecord)
-MADE_OPTIONS = options_of(MadeRecord)
+COUNTING = (options_of(TrialRecord).keys() | options_of(TrialsRecord).keys()) - options_of(MadeRecord).keys()
 WRITTEN = {one.written: one for one in RUN_OPTIONS.values()}  # by the names of the command line and of files

@@ -287,7 +287,9 @@ class DaemonEngine(Engine):
         return Configuration(self.space, agents=self.space.decode_array(np.array(self.codes, np.int64)))
 
     def measures(self) -> dict[str, Any]:
-        found: dict[str, Any] = {"moves": self.moves, "rounds": self.rounds}
+        found: dict[str, Any] = {"moves": self.moves}
+        if self.protocol.time_unit != "rounds":  # where every step is a round, the run counts them
+            found["rounds"] = self.rounds
         return found | ({"cycle": self._cycle} if "cycle of" in self.hopeless else {})
 
     def snapshot(self, into: Snapshot | None = None) -> Snapshot:
