@@ -25,6 +25,7 @@ from hegemon.experiments.executors.local import Threads
 from hegemon.models.sets import exactly
 from hegemon.protocols.pairwise import Pairwise
 from tests.claims.test_verdicts import CASES
+from tests.patience import wait_for
 from tests.sentences import is_one_sentence
 
 
@@ -201,9 +202,7 @@ def test_a_killed_run_leaves_whole_files_only(tmp_path):
                "--only", "ring.lemma1,trains.lemma4.2,trains.lemma4.7", "--jobs", "1"]  # fmt: skip
     quiet = {"stderr": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
     process = subprocess.Popen(command, start_new_session=True, **quiet)
-    deadline = time.monotonic() + 60
-    while not list(tmp_path.glob("claims/*.json")) and time.monotonic() < deadline:
-        time.sleep(0.05)
+    wait_for(lambda: list(tmp_path.glob("claims/*.json")))
     os.killpg(process.pid, signal.SIGKILL)  # all of it: a worker that outlives it for a moment would write beside us
     process.wait()
     done = list(tmp_path.glob("claims/*.json"))
@@ -301,10 +300,7 @@ if __name__ == "__main__":
     worker = int(parent.stdout.readline())
     parent.kill()
     parent.wait()
-    deadline = time.monotonic() + 60
-    while is_alive(worker) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not is_alive(worker)
+    wait_for(lambda: not is_alive(worker))
 
 
 def is_alive(process: int) -> bool:
@@ -339,7 +335,6 @@ def test_a_claim_by_hand(tmp_path):
 
 
 def test_long_silence_is_broken(capsys, monkeypatch):
-    import time
 
     from hegemon.cli import reproduce as command
 

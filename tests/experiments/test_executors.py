@@ -6,7 +6,6 @@ import random
 import signal
 import subprocess
 import sys
-import time
 from types import SimpleNamespace
 
 import pytest
@@ -16,6 +15,7 @@ from hegemon.errors import InvalidInput, Unfinished
 from hegemon.experiments.executors.pool import open_pool
 from hegemon.experiments.study import make_study
 from hegemon.experiments.sweep import run_study
+from tests.patience import PATIENCE, wait_for
 
 QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 
@@ -49,13 +49,6 @@ class DaskProcesses:
             process.kill()
         for process in (*self.workers, self.scheduler):
             process.wait()
-
-
-def wait_for(condition, seconds: float = 300) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.05)
 
 
 @pytest.fixture
@@ -204,7 +197,7 @@ def test_an_interrupted_dask_of_our_own_leaves_one_sentence(tmp_path):
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     wait_for(lambda: any((tmp_path / "study" / "records").glob("*.jsonl")) or process.poll() is not None)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130 and "Traceback" not in said and "resource_tracker" not in said
     lines = said.splitlines()
     assert len(lines) <= 4 and "is kept in" in lines[-1] and "the same command" in lines[-1]

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from hegemon.experiments.study import make_study, read_study
 from hegemon.experiments.sweep import run_study, sweep
 from hegemon.protocols.loading import name_protocol
 from hegemon.runs.trials import run_trials
+from tests.patience import wait_for
 from tests.sentences import is_one_sentence
 
 STUDY = {"axes": {"n": [8, 12], "until": ["safe", "steps:50"]}, "trials": 60}
@@ -132,13 +132,6 @@ def test_eight_workers_give_the_same_bytes(reference, tmp_path):
 
 def records_in(root: Path) -> int:
     return sum(path.read_bytes().count(b"\n") for path in root.glob("records/*.jsonl"))
-
-
-def wait_for(condition, seconds: float = 300) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.02)
 
 
 def children_of(pid: int) -> list[int]:

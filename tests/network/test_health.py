@@ -15,8 +15,8 @@ from hegemon.network import join, new_key
 from hegemon.network.health import Health
 from hegemon.network.keys import OpenKey, read_keys
 from hegemon.network.peers import read_peers
+from tests.patience import PATIENCE
 
-PATIENCE = 60
 MEMBER = SimpleNamespace(
     is_leader=True, fence=7, state={"leader": 1}, peers=[], metrics={"completed": 0, "responded": 0, "elections": 1}
 )

@@ -13,8 +13,7 @@ from hegemon.errors import InvalidInput
 from hegemon.network import join, join_in_thread, new_key
 from hegemon.network.peers import parse_address, read_peers
 from hegemon.network.terms import HORIZON_SECONDS, Terms
-
-PATIENCE = 60  # seconds until a test gives up
+from tests.patience import PATIENCE
 
 
 async def until(condition):
@@ -175,6 +174,6 @@ print([name for name in ("numba", "llvmlite", "matplotlib", "pandas", "networkx"
 """
     source = str(Path(hg.__file__).parents[1])
     answer = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, env={"PYTHONPATH": source}
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=PATIENCE, env={"PYTHONPATH": source}
     )
     assert answer.stdout.split("\n")[:2] == ["True", "[]"], answer.stderr

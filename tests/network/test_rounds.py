@@ -19,6 +19,7 @@ from hegemon.network.nodes import MessageCodes, MessageNode, RoundsNode
 from hegemon.network.synchronizer import GATHERING, LAST, Synchronizer
 from hegemon.network.wire import Wire, fingerprint_of
 from tests.network.virtual import Clock, Conditions, Network
+from tests.patience import PATIENCE
 
 BAD = Conditions(loss=0.2, duplication=0.2, delay=0.001, jitter=0.2)
 KEYS = Keys((bytes(32),))
@@ -251,7 +252,7 @@ async def elections(protocol, topology, patience=5.0):
         one.setblocking(False)
     addresses = [one.getsockname() for one in sockets]
     key = new_key()
-    async with contextlib.AsyncExitStack() as stack, asyncio.timeout(60):
+    async with contextlib.AsyncExitStack() as stack, asyncio.timeout(PATIENCE):
         members = [
             await stack.enter_async_context(
                 join(

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -24,19 +23,9 @@ from hegemon.network.events import NetworkEvents
 from hegemon.network.faults import NetworkFault, parse_faults
 from hegemon.network.swarm import Swarm
 from hegemon.protocols import Timer
+from tests.patience import PATIENCE, wait_for
 
-PATIENCE = 90  # seconds until a test gives up
 SOURCE = str(Path(hegemon.__file__).parents[1])
-
-
-def wait_for(condition):
-    end = time.monotonic() + PATIENCE
-    while time.monotonic() < end:
-        found = condition()
-        if found:
-            return found
-        time.sleep(0.05)
-    raise AssertionError("it did not happen")
 
 
 def one_leader(swarm):

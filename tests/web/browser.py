@@ -6,6 +6,8 @@ from contextlib import contextmanager
 
 import pytest
 
+from tests.patience import PATIENCE
+
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -17,7 +19,7 @@ FLAGS = [
     "--renderer-process-limit=1",
 ]
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
-WAIT = 180_000  # milliseconds; a bound, never a measure: kernels may be compiled meanwhile, on a busy machine
+WAIT = 1000 * PATIENCE  # milliseconds
 
 
 @contextmanager

@@ -8,6 +8,12 @@ from hegemon.cli.main import main
 from hegemon.web.repeating import command_of
 
 
+def finish(simulation) -> None:
+    """Make all slices of a jump: on a busy machine one may not be enough."""
+    while simulation._jump is not None:
+        simulation._jump_on()
+
+
 def codes(session) -> tuple:
     agents = session.world.engine.configuration().agents
     return tuple(session.protocol.space.encode_array(agents).tolist())

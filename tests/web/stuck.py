@@ -14,4 +14,4 @@ class Stuck:
     def __call__(self):
         Path(self.place).with_suffix(".writing").write_text(str(os.getpid()))
         Path(self.place).with_suffix(".writing").replace(self.place)
-        time.sleep(60)  # longer than the test waits
+        time.sleep(600)  # longer than the test waits

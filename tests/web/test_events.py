@@ -21,7 +21,7 @@ from hegemon.web.session import Session
 from hegemon.web.setup import changed, shown
 from hegemon.web.simulation import Simulation
 from hegemon.web.watched_events import WatchedEvents
-from tests.web.same_run import again, codes, repeated
+from tests.web.same_run import again, codes, finish, repeated
 
 CORRUPT, CHURN = ("corrupt=1/20",), ("join=1/15,leader=1", "leave=1/15")
 SETTINGS = [(hg.Timer(n=9, s=20), CORRUPT, "agents"), (hg.Pairwise(n=8), CHURN, "agents")]
@@ -218,6 +218,5 @@ def test_a_simulation_starts_over_with_rates():
     values = shown(simulation.session.record) | {"rates": "corrupt=1/5"}
     simulation._take(1, json.dumps({"do": "start", "values": values}))
     simulation._take(2, json.dumps({"do": "step", "count": 50}))
-    while simulation._jump is not None:  # on a busy machine one slice of time may not be enough
-        simulation._jump_on()
+    finish(simulation)
     assert simulation.session.step == 50 and simulation.session.events.measures()["events"] > 0

@@ -27,6 +27,7 @@ from hegemon.web.simulation import Simulation
 from hegemon.web.spacetime import space_time
 from hegemon.web.watch import Film, save_film
 from tests.sentences import is_one_sentence
+from tests.web.same_run import finish
 
 
 def content(page: str) -> tuple[dict, list[bytes]]:
@@ -249,8 +250,10 @@ def test_a_film_begins_where_its_run_does_however_soon_the_first_command_comes(f
     simulation = Simulation(here, Session(hg.Pairwise(n=6), seed=1))
     if first == "started over":
         simulation._take_now(None, {"do": "start", "values": {"start": "all-leaders"}})
+        finish(simulation)
     for _ in range(3):  # nobody has asked for a frame yet
         simulation._take_now(None, {"do": "step", "count": 1})
+        finish(simulation)
     simulation._send_frame()
     assert [head["step"] for head in simulation.recorder.film()["heads"]] == [0, 3]
     there.close()

@@ -13,8 +13,8 @@ from hegemon.web import hall as halls
 from hegemon.web.hall import Hall, Spectator
 from hegemon.web.session import Session
 from hegemon.web.simulation import serve
+from tests.patience import PATIENCE
 
-WAIT = 60  # seconds; a bound, never a measure
 TABS = 200
 
 
@@ -49,7 +49,7 @@ class InTurn(Spectator):
             await super().send_all()
 
 
-async def until(condition, seconds=WAIT):
+async def until(condition, seconds=PATIENCE):
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             while not condition():
@@ -89,7 +89,7 @@ async def frames_of_others(seconds) -> bool:
 
 
 def test_one_page_that_never_reads_costs_the_others_nothing(monkeypatch):
-    assert asyncio.run(frames_of_others(WAIT))
+    assert asyncio.run(frames_of_others(PATIENCE))
     monkeypatch.setattr(halls, "Spectator", InTurn)
     assert not asyncio.run(frames_of_others(0.5))
 
@@ -102,7 +102,7 @@ def test_a_page_that_takes_nothing_is_given_up_and_little_is_kept_for_it(monkeyp
         slow.show(b"frame")
         for _ in range(2 * halls.MOST_UNREAD):
             flooding.refuse("no")
-        async with asyncio.timeout(WAIT):
+        async with asyncio.timeout(PATIENCE):
             await asyncio.gather(slow.send_all(), flooding.send_all())
         return True
 

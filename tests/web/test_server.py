@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import urllib.parse
 import urllib.request
 import webbrowser
@@ -21,6 +20,7 @@ from hegemon.hosts import is_loopback
 from hegemon.runs.record import RunRecord
 from hegemon.web.server import Doorkeeper, bind
 from hegemon.web.watch import Builder, Watching
+from tests.patience import PATIENCE, wait_for
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def watching():
 
 
 def get(watching, path, **headers):
-    connection = http.client.HTTPConnection("127.0.0.1", watching.port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", watching.port, timeout=PATIENCE)
     connection.request("GET", path, headers=headers)
     answer = connection.getresponse()
     return answer.status, answer.read().decode()
@@ -64,7 +64,7 @@ async def talk(watching, origin, commands, path=None):
     async with connect(address, origin=origin, max_size=None) as socket:
         for command in commands:
             await socket.send(command if isinstance(command, str) else json.dumps(command))
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE):
             while not said or "refused" not in said[-1]:
                 message = await socket.recv()
                 if isinstance(message, str):
@@ -168,7 +168,7 @@ def test_a_protocol_of_a_notebook_runs_in_a_thread():
 def test_a_script_without_a_guard_is_not_run_again(tmp_path):
     script = tmp_path / "mine.py"
     script.write_text("import hegemon as hg\nprint('once')\nhg.watch(hg.Pairwise(n=5), browser=False).stop()\n")
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=PATIENCE)
     assert done.stdout == "once\n" and not done.stderr
 
 
@@ -182,33 +182,26 @@ def test_the_server_ends_with_its_terminal():
         lines = [process.stdout.readline() for _ in range(3)]
         assert "watch at http://127.0.0.1:" in lines[0] and "ssh -N -L" in lines[1]
         process.send_signal(signal.SIGINT)
-        assert process.wait(20) in (0, 130)
+        assert process.wait(PATIENCE) in (0, 130)
     finally:
         process.kill()
 
 
 def test_a_busy_simulation_ends_with_a_server_that_is_killed(tmp_path):
-    """Even by a signal that nobody can answer. The simulation would be busy for a minute."""
+    """Even by a signal that nobody can answer. The simulation would be busy for longer than the test waits."""
     place = tmp_path / "process"
     program = (
         f"from hegemon.web.watch import Watching\nfrom tests.web.stuck import Stuck\nWatching(Stuck({str(place)!r}))"
     )
     server = subprocess.Popen([sys.executable, "-c", program], cwd=Path(__file__).parents[2])
     try:
-        assert wait_until(place.exists, 40)
+        wait_for(place.exists)
         simulation = int(place.read_text())
         assert is_running(simulation)
     finally:
         server.kill()
         server.wait()
-    assert wait_until(lambda: not is_running(simulation), 15)
-
-
-def wait_until(condition, seconds: float) -> bool:
-    deadline = time.monotonic() + seconds
-    while not condition() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return bool(condition())
+    wait_for(lambda: not is_running(simulation))
 
 
 def is_running(process: int) -> bool:

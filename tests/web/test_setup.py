@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import threading
 from multiprocessing import Pipe
 from pathlib import Path
 
@@ -11,10 +12,13 @@ import hegemon as hg
 from hegemon.errors import InvalidInput
 from hegemon.protocols import CATALOGUE
 from hegemon.runs.record import RunRecord
+from hegemon.web import making
 from hegemon.web.session import Session
 from hegemon.web.setup import changed, choices, offered, shown
 from hegemon.web.simulation import Simulation
 from hegemon.web.watch import Builder, Watching
+from tests.patience import PATIENCE
+from tests.web.same_run import finish
 
 from .browser import WAIT, chromium, open_page, state, until
 
@@ -116,8 +120,41 @@ def test_a_refused_change_leaves_the_run_as_it_was():
     simulation._take_now(2, {"do": "start", "values": {"n": "0"}})
     assert simulation.session is before and before.step == 3
     simulation._take_now(3, {"do": "start", "values": {"n": "7", "protocol": "timer", "parameters": {"s": "9"}}})
+    finish(simulation)
     assert simulation.session.protocol.n == 7 and simulation.session.branch > before.branch
     there.close()
+
+
+def test_a_page_is_answered_while_another_run_is_made(monkeypatch):
+    """A dense graph of 20,000 nodes takes 14 seconds; here it takes until the test allows it."""
+    here, there = Pipe()
+    before = Session(hg.Pairwise(n=6), seed=1)
+    simulation = Simulation(here, before)
+    allowed = threading.Event()
+
+    def slow(**options):
+        assert allowed.wait(PATIENCE)
+        return Session(**options)
+
+    monkeypatch.setattr(making, "Session", slow)
+
+    def reply(number, command):
+        simulation._take(number, json.dumps(command))
+        while there.poll():
+            if (message := there.recv())[:2] == ("answer", number):
+                return message[2]
+        return None
+
+    larger = {"do": "start", "values": {"n": "7"}}
+    assert reply(1, larger) is None and simulation._frame()[0]["making"]
+    assert reply(2, {"do": "state", "agent": 5})["agent"] == 5
+    assert reply(3, {"do": "pause"}) == {} and not simulation._frame()[0]["making"]
+    assert "given up" in reply(4, larger)["refused"] and simulation.session is before
+    allowed.set()
+    simulation._maker._thread.join(PATIENCE)
+    assert reply(5, larger) in (None, {})
+    finish(simulation)
+    assert simulation.session.protocol.n == 7
 
 
 def test_the_controls_in_a_browser():

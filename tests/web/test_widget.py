@@ -11,6 +11,7 @@ import hegemon as hg
 from hegemon.runs.record import RunRecord
 from hegemon.web.watch import Builder, Watching
 from hegemon.web.widget import is_greeting
+from tests.patience import PATIENCE
 
 from .browser import chromium
 
@@ -54,7 +55,7 @@ def test_a_run_is_watched_and_steered_from_a_cell():
             page.set_content(NOTEBOOK % json.dumps(widget._esm))
 
             def carry(condition: str):
-                deadline = time.monotonic() + 60
+                deadline = time.monotonic() + PATIENCE
                 while time.monotonic() < deadline:
                     while not said.empty():
                         content, picture = said.get()

@@ -51,7 +51,12 @@ def successors(session: "Session", pair: tuple[int, int] | None = None, node: in
     for row in rows:
         if row["probability"] is not None:
             row["share"], row["probability"] = str(row["probability"]), float(row["probability"])
-    return {"successors": rows[:SHOWN], "more": max(0, len(rows) - SHOWN)}
+    return {"successors": rows[:SHOWN], "more": max(0, len(rows) - SHOWN), "moment": moment(session)}
+
+
+def moment(session: "Session") -> list[int]:
+    """What tells the present configuration from those before and after it."""
+    return [session.branch, session.step]
 
 
 def _codes(session: "Session") -> list[int]:
@@ -170,6 +175,8 @@ def _round_row(
 def prescribed(session: "Session", command: dict[str, Any]) -> Prescribed:
     """The step that a page chose, in the form of a schedule; InvalidInput if it is impossible here."""
     require_choice(session)
+    if command.get("moment", moment(session)) != moment(session):
+        raise InvalidInput("the run has moved on since this choice was offered; choose again")
     protocol = session.protocol
     if protocol.model.has_rounds:
         changes = [(int(v), int(code)) for v, code in command["changes"]]

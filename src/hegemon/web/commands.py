@@ -7,6 +7,7 @@ from hegemon.errors import InvalidInput
 
 LONGEST_REFUSAL = 400  # characters
 NOT_UNDERSTOOD = "the page sent a command that is not understood"
+NO_MEMORY = "there is not enough memory for that run; take a smaller n or another graph"
 
 
 def parse_command(text: str) -> dict[str, Any]:
@@ -39,3 +40,14 @@ def number_in(command: dict[str, Any], name: str, low: float, high: float, is_wh
 
 def shortened(text: str) -> str:
     return text if len(text) <= LONGEST_REFUSAL else text[:LONGEST_REFUSAL] + "…"
+
+
+def refused(error: Exception) -> dict[str, Any]:
+    """The reply to a command that raised this error; an error that no command may raise is raised again."""
+    if isinstance(error, InvalidInput):
+        return {"refused": shortened(str(error))}
+    if isinstance(error, MemoryError):
+        return {"refused": NO_MEMORY}
+    if isinstance(error, KeyError | TypeError | ValueError | OverflowError | IndexError):
+        return {"refused": NOT_UNDERSTOOD}
+    raise error

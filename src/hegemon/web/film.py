@@ -45,6 +45,7 @@ MODULES = (
     "introduction.js",
     "setup.js",
     "choosing.js",
+    "settings.js",
     "sources.js",
     "main.js",
 )

@@ -104,6 +104,13 @@ class Spectator:
     def refuse(self, sentence: str) -> None:
         self.say(json.dumps({"refused": sentence}))
 
+    def reply(self, number: Any, content: dict[str, Any]) -> None:
+        """Answer a command with a number; of the others only refusals are worth a message."""
+        if number is not None:
+            self.say(json.dumps({"answer": number, **content}))
+        elif "refused" in content:
+            self.refuse(content["refused"])
+
     def greet(self, greeting: str) -> None:
         """Begin another run: an unsent frame of the previous one is dropped."""
         if self._frame is not None:
@@ -136,7 +143,7 @@ class Hall:
         self.line = Line(connection)
         self.greeting: str | None = None
         self.spectators: set[Spectator] = set()
-        self._answers: dict[int, Callable[[dict[str, Any]], object]] = {}
+        self._answers: dict[int, Callable[[dict[str, Any], int], object]] = {}
         self._number = 0
         self._asked = False  # a frame was requested and has not come yet
 
@@ -167,15 +174,15 @@ class Hall:
                 self._want_frame()
         elif kind == "answer":
             if hears := self._answers.pop(content[0], None):
-                hears(content[1])
+                hears(content[1], content[2])
 
     def _want_frame(self, now: bool = False) -> None:
         if not self._asked or now:
             self._asked = True
             self.line.send(None, json.dumps({"do": "frame", "now": now}), is_urgent=True)
 
-    def _command(self, text: str, answer: Callable[[dict[str, Any]], object]) -> bool:
-        """Send a command to the simulation; `answer` receives the reply."""
+    def _command(self, text: str, answer: Callable[[dict[str, Any], int], object]) -> bool:
+        """Send a command to the simulation; `answer` receives the reply, and how many commands are obeyed by now."""
         self._number += 1
         self._answers[self._number] = answer
         if self.line.send(self._number, text):
@@ -187,7 +194,7 @@ class Hall:
         """The simulation's reply to the command of a download, or a refusal."""
         future: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
 
-        def answer(found: dict[str, Any]) -> None:
+        def answer(found: dict[str, Any], obeyed: int) -> None:
             if not future.done():
                 future.set_result(found)
 
@@ -231,14 +238,13 @@ class Hall:
             return
         number = command.get("id")
 
-        def answer(found: dict[str, Any]) -> None:
+        def answer(found: dict[str, Any], obeyed: int) -> None:
             spectator.asked -= 1
-            if do in ("state", "choices", "successors", "disturbances"):
-                spectator.say(json.dumps({"answer": number, **found}))
-            elif "refused" in found:
-                spectator.refuse(found["refused"])
+            spectator.reply(number, found | {"obeyed": obeyed})
 
-        if do in ("film", "story") or spectator.asked >= MOST_ASKED or not self._command(text, answer):
-            spectator.refuse(NOT_UNDERSTOOD if do in ("film", "story") else BUSY)
-            return
-        spectator.asked += 1
+        if do in ("film", "story"):
+            spectator.reply(number, {"refused": NOT_UNDERSTOOD})
+        elif spectator.asked >= MOST_ASKED or not self._command(text, answer):
+            spectator.reply(number, {"refused": BUSY})
+        else:
+            spectator.asked += 1

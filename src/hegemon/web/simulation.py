@@ -16,10 +16,12 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from hegemon.errors import InvalidInput
+from hegemon.runs.record import RunRecord
 from hegemon.web.choosing import prescribed, story, successors
-from hegemon.web.commands import NOT_UNDERSTOOD, number_in, parse_command, shortened
+from hegemon.web.commands import NOT_UNDERSTOOD, number_in, parse_command, refused
 from hegemon.web.film import Recorder, film_page
 from hegemon.web.frames import frame, greeting, packed
+from hegemon.web.making import Maker
 from hegemon.web.session import FAR, Jump, Session
 from hegemon.web.setup import changed, choices, kind_named
 
@@ -42,6 +44,7 @@ AT_ONCE = {
     "stop_at_safe",
     "write",
 }  # commands that are obeyed even during a jump
+MAKING = (0, None)  # the course of a jump that makes another run
 
 
 def serve_alone(connection: Connection, build: Callable[[], Session]) -> None:
@@ -84,6 +87,8 @@ class Simulation:
         self._jump: Jump | None = None  # the jump in progress
         self._course: tuple[int, int | None] = (0, None)  # its first step and, if known, its last
         self._jumper: int | None = None  # the number of the command that started it
+        self._maker = Maker()
+        self._obeyed = 0  # commands: a page compares this number with that of its own command
         self._later: deque[tuple[int | None, dict[str, Any]]] = deque()
         self._debt, self._then = 0.0, time.monotonic()
         self._sent = self._read = -math.inf
@@ -182,7 +187,9 @@ class Simulation:
             branch=session.branch,
             rate=[session.rate, session.rate_agents],
             stopsAtSafe=self.stops_at_safe,
-            jump=self._course if self._jump else None,
+            jump=self._course if self._jump and not self._is_making else None,
+            making=self._is_making,
+            obeyed=self._obeyed,
             preparing=not self._is_prepared,
             **self._readings,
         )
@@ -205,24 +212,31 @@ class Simulation:
     # -- jumps ------------------------------------------------------------------------------------------
 
     @property
+    def _is_making(self) -> bool:
+        return self._jump is not None and self._course is MAKING
+
+    @property
     def _goal(self) -> str:
+        if self._is_making:
+            return "the new run"
         return "the next change" if self._course[1] is None else self.session.moment(self._course[1])
 
-    def _begin(self, jump: Jump, target: int | None, number: int | None = None) -> None:
-        self._jump, self._course, self._jumper = jump, (self.session.step, target), number
+    def _begin(self, jump: Jump, course: tuple[int, int | None], number: int | None) -> None:
+        self._jump, self._course, self._jumper = jump, course, number
         self._jump_on()  # short ones are over at once
 
     def _jump_on(self) -> None:
         """Make a slice of the jump; when the jump ends, run the commands that waited for it."""
-        self.changed = True
+        self.changed |= not self._is_making
         answer: dict[str, Any] = {}
         try:
             next(self._jump)  # type: ignore[arg-type]
             return
         except StopIteration:
             pass
-        except InvalidInput as error:
-            answer = {"refused": shortened(str(error))}
+        except Exception as error:
+            answer = refused(error)
+        self.changed = True
         self._end_jump(answer)
         while self._later and self._jump is None:
             self._take_now(*self._later.popleft())
@@ -259,20 +273,17 @@ class Simulation:
             self._answer(number, {"refused": way})
 
     def _take_now(self, number: int | None, command: dict[str, Any]) -> None:
+        self._obeyed += command["do"] != "frame"
         try:
             answer = self._obey(number, command)
-        except InvalidInput as error:
-            answer = {"refused": shortened(str(error))}
-        except (KeyError, TypeError, ValueError, OverflowError, IndexError):
-            answer = {"refused": NOT_UNDERSTOOD}
-        except MemoryError:
-            answer = {"refused": "there is not enough memory for that run; take a smaller n or another graph"}
+        except Exception as error:
+            answer = refused(error)
         if answer is not None:
             self._answer(number, answer)
 
     def _answer(self, number: int | None, answer: dict[str, Any]) -> None:
         if number is not None:
-            self.connection.send(("answer", number, answer))
+            self.connection.send(("answer", number, answer, self._obeyed))
 
     def _obey(self, number: int | None, command: dict[str, Any]) -> dict[str, Any] | None:
         """The reply to a command; None if a jump will send it at its end."""
@@ -331,7 +342,7 @@ class Simulation:
 
     def _change(self, do: str, number: int | None, command: dict[str, Any]) -> dict[str, Any] | None:
         session = self.session
-        jumps = do in ("step", "goto", "change")
+        jumps = do in ("step", "goto", "change") or do == "start" and "states" not in command
         if do == "step":
             count = int(number_in({"count": 1} | command, "count", -FAR, FAR))
             target = min(FAR, max(0, session.step + count))
@@ -340,9 +351,11 @@ class Simulation:
         self.playing, session.note = False, ""
         self._film_beginning()
         if do == "change":
-            self._begin(session.jump_to_change(), None, number)
+            self._begin(session.jump_to_change(), (session.step, None), number)
+        elif do == "start":
+            self._start_over(command, number)
         elif jumps:
-            self._begin(session.jump(target), target, number)
+            self._begin(session.jump(target), (session.step, target), number)
         elif do == "set":
             value = command["value"]
             if type(value) not in (int, str):
@@ -354,28 +367,33 @@ class Simulation:
             session.choose(prescribed(session, command))
         elif do == "kill":
             session.kill_leader()
-        elif do == "start":
-            self._start_over(command)
         else:
             raise ValueError
         return None if jumps else {}
 
-    def _start_over(self, command: dict[str, Any]) -> None:
-        states = command.get("states")
-        if states is None:
-            before, session = self.session, Session(**vars(changed(self.session.record, command["values"])))
-            session.branch += before.branch
-            if before.writing in session.world.writable():
-                session.writing = before.writing
-            if (type(session.protocol), session.world.kind) != (type(before.protocol), before.world.kind):
-                self.speed = default_speed(session)
-            self.session = session
-        else:
-            session = self.session
-            rows = states.get("agents") if isinstance(states, dict) else states
-            if not isinstance(rows, list) or len(rows) > LARGEST_START or not all(isinstance(r, dict) for r in rows):
-                raise InvalidInput("the dropped file must hold a list of states, one per agent")
-            session.start_over(rows, shown=str(command.get("file", "dropped.json"))[:100])
+    def _start_over(self, command: dict[str, Any], number: int | None) -> None:
+        if "states" not in command:
+            self._begin(self._made(changed(self.session.record, command["values"])), MAKING, number)
+            return
+        states = command["states"]
+        rows = states.get("agents") if isinstance(states, dict) else states
+        if not isinstance(rows, list) or len(rows) > LARGEST_START or not all(isinstance(r, dict) for r in rows):
+            raise InvalidInput("the dropped file must hold a list of states, one per agent")
+        self.session.start_over(rows, shown=str(command.get("file", "dropped.json"))[:100])
+        self._greet()
+
+    def _made(self, record: RunRecord) -> Jump:
+        self._take_over((yield from self._maker.make(record)))
+        return True
+
+    def _take_over(self, session: Session) -> None:
+        before = self.session
+        session.branch += before.branch
+        if before.writing in session.world.writable():
+            session.writing = before.writing
+        if (type(session.protocol), session.world.kind) != (type(before.protocol), before.world.kind):
+            self.speed = default_speed(session)
+        self.session = session
         self._greet()
 
 

@@ -4,7 +4,7 @@ import { byId, element } from "./panels.js";
 export class Choosing {
   // `ask` asks what may happen, `choose` makes one of it happen, `mark` marks the agent that was clicked first.
   constructor(ask, choose, mark) {
-    Object.assign(this, { ask, choose, mark, first: null, seen: "", number: 0 });
+    Object.assign(this, { ask, choose, mark, first: null, refusal: "", denial: "", seen: "", number: 0 });
     byId("nextbox").ontoggle = () => this.refresh(true);
     byId("choosing").onchange = () => this.restart();
   }
@@ -22,9 +22,21 @@ export class Choosing {
   }
 
   restart() {
-    this.first = null;
-    this.mark(null);
+    this.pointAt(null);
     this.refresh(true);
+  }
+
+  // The first of the two agents that meet; null: none yet.
+  pointAt(agent) {
+    this.first = agent;
+    this.denial = "";
+    this.mark(agent);
+    this.hint();
+  }
+
+  hint() {
+    const initiator = `agent ${this.first} is the initiator; click the responder`;
+    byId("nexthint").textContent = this.first === null ? this.denial || this.refusal : initiator;
   }
 
   // A new moment: the whole list again.
@@ -37,26 +49,26 @@ export class Choosing {
     if (!byId("nextbox").open || byId("nextbox").hidden || !this.head || this.head.playing || this.head.jump) return;
     const moment = `${this.head.branch} ${this.head.step} ${this.head.disturbances}`;
     if (moment === this.seen && !again) return;
-    if (moment !== this.seen) this.first = null;
     this.seen = moment;
     this.list({});
   }
 
+  // Show what may happen; a reply that comes after a later question is not shown.
   async list(about) {
     const number = (this.number += 1);
     const found = await this.ask({ do: "successors", ...about });
-    if (number !== this.number) return [];
-    byId("nexthint").textContent = found.refused || "";
-    this.show(found.successors || [], found.more || 0);
-    return found.successors || [];
+    if (number !== this.number) return;
+    this.refusal = found.refused || "";
+    this.hint();
+    this.show(found);
   }
 
-  show(rows, more) {
-    byId("successors").replaceChildren(...rows.map((row) => {
+  show({ successors = [], more, moment }) {
+    byId("successors").replaceChildren(...successors.map((row) => {
       const button = element("button");
       button.append(element("b", percentage(row.probability)), element("span", row.text));
       button.title = row.share ? `probability ${row.share}` : "";
-      button.onclick = () => this.choose(row.choose);
+      button.onclick = () => this.choose({ ...row.choose, moment });
       return button;
     }));
     if (more) byId("successors").append(element("p", `and ${more.toLocaleString("en")} more, each less likely`, "hint"));
@@ -68,9 +80,7 @@ export class Choosing {
     } else if (agent === null) {
       if (arc) this.meet(arc);
     } else if (this.first === null || this.first === agent) {
-      this.first = this.first === agent ? null : agent;
-      this.mark(this.first);
-      byId("nexthint").textContent = this.first === null ? "" : `agent ${agent} is the initiator; click the responder`;
+      this.pointAt(this.first === agent ? null : agent);
     } else {
       this.meet([this.first, agent]);
     }
@@ -78,10 +88,17 @@ export class Choosing {
 
   // Two agents meet: at once where coins do not matter, else one of the outcomes is chosen from the list.
   async meet(pair) {
-    this.first = null;
-    this.mark(null);
-    const rows = await this.list({ pair });
-    if (rows.length === 1) this.choose(rows[0].choose);
+    this.pointAt(null);
+    const found = await this.ask({ do: "successors", pair });
+    if (found.refused) {
+      this.denial = found.refused;
+      this.hint();
+    } else if (found.successors.length === 1) {
+      this.choose({ ...found.successors[0].choose, moment: found.moment });
+    } else {
+      this.number += 1; // what was asked before is out of date
+      this.show(found);
+    }
   }
 }
 

@@ -6,6 +6,7 @@ import { byId, markSource, showAgent, showBands, showFacts, showLamps, showLegen
 import { introduce } from "./introduction.js";
 import { Setup } from "./setup.js";
 import { Choosing } from "./choosing.js";
+import { Settings } from "./settings.js";
 import { Film, Live } from "./sources.js";
 
 const stage = new Stage(byId("canvas"));
@@ -13,7 +14,6 @@ const curves = new Curves(byId("curves"));
 const state = { ready: false, frames: 0, film: false, selected: null, refused: "", gone: false };
 window.hegemon = state;
 let source = null;
-let begun = false; // a new run was asked for
 
 // -- light and dark
 
@@ -51,28 +51,27 @@ function showBeside(head, before) {
   if (head.values) curves.draw();
   showLamps(state.greeting, head);
   if (head.bands) showBands(stage, head);
-  const isMoving = head.playing || Boolean(head.jump);
-  byId("playicon").setAttribute("d", isMoving ? "M6 4h4.5v16H6zM13.5 4H18v16h-4.5z" : "M7 4v16l13-8z");
-  byId("play").setAttribute("aria-label", isMoving ? "pause" : "play");
-  byId("playword").textContent = isMoving ? "pause" : "play";
+  showSettings();
   clearTimeout(patience);
   if (head.preparing) patience = setTimeout(() => { byId("happened").textContent = PREPARING; }, 400);
-  byId("happened").textContent = head.jump ? jumping(head) : [head.last?.text, head.note].filter(Boolean).join(" · ");
+  byId("happened").textContent = told(head);
   if (head.last?.lines || !head.playing) markSource(head.last?.lines);
   if (head.command) byId("command").textContent = head.command;
   byId("disturbed").textContent = head.disturbances ? `${head.disturbances} so far` : "none so far";
   byId("chosen").textContent = head.chosen ? `${head.chosen} chosen` : "nothing chosen yet";
   choosing.frame(head);
-  byId("stopsafe").checked = Boolean(head.stopsAtSafe);
-  byId("write").value = head.writing || "";
   if (state.film) byId("scrub").value = head.index;
-  else showSpeed(head.speed);
   stage.canvas.setAttribute("aria-label", `${state.greeting.protocol} at ${state.greeting.unit.slice(0, -1)} ${figure(head.step)}`);
   if (state.selected !== null && (!before || before.step !== head.step || before.branch !== head.branch)) refreshAgent();
   if (head.playing) byId("refused").textContent = state.refused = "";
 }
 
-// A jump that takes longer than a moment: how far it is, and how to stop it.
+// What happened last, or what takes longer than a moment and how to stop it.
+function told(head) {
+  if (head.making) return "making the new run, whose graph or code takes a while; pause stops it";
+  return head.jump ? jumping(head) : [head.last?.text, head.note].filter(Boolean).join(" · ");
+}
+
 function jumping(head) {
   const [from, to] = head.jump;
   const unit = state.greeting.unit.slice(0, -1);
@@ -107,7 +106,7 @@ const take = {
     byId("agentbox").hidden = greeting.kind === "bands" || state.film;
     if (byId("hintedit")) byId("hintedit").hidden = !greeting.canDisturb;
     if (byId("film")) byId("film").hidden = state.film;
-    begun = false;
+    settings.forget();
     setup.greet(greeting);
     choosing.greet(greeting);
     byId("victims").max = greeting.n;
@@ -133,10 +132,7 @@ const take = {
   },
 
   refused(text) {
-    state.refused = text;
-    if (begun) setup.busy(false, text);
-    else byId("refused").textContent = text;
-    begun = false;
+    byId("refused").textContent = state.refused = text;
   },
 
   gone() {
@@ -149,11 +145,19 @@ const take = {
 
 // -- time
 
-const tell = (command) => { byId("refused").textContent = state.refused = ""; source.send(command); };
+// Send a command; its refusal is shown.
+async function tell(command) {
+  byId("refused").textContent = state.refused = "";
+  const found = await source.ask(command);
+  if (found.refused) take.refused(found.refused);
+  return found;
+}
+const settings = new Settings(tell, () => { if (state.head) showSettings(); });
+const isMoving = () => settings.of("moving", state.head, state.head.playing || Boolean(state.head.jump) || Boolean(state.head.making));
 const actions = {
   first: () => tell({ do: "goto", step: 0 }),
   back: () => tell({ do: "step", count: -1 }),
-  play: () => tell({ do: state.playing || state.head.jump ? "pause" : "play" }),
+  play: () => settings.set("moving", !isMoving(), { do: isMoving() ? "pause" : "play" }),
   forward: () => tell({ do: "step", count: 1 }),
   round: () => tell({ do: "step", count: state.greeting.unit === "rounds" ? 1 : state.greeting.n }),
   change: () => tell({ do: "change" }),
@@ -164,19 +168,32 @@ byId("scrub").oninput = () => tell({ do: "frameAt", index: Number(byId("scrub").
 // ×1 … ×10⁶, and as fast as it goes
 const unitSpeed = () => (state.greeting.kind === "bands" && state.greeting.model === "population" ? state.greeting.n / 1000 : 1);
 function showSpeed(speed) {
-  const slider = byId("speed");
-  if (document.activeElement !== slider || !slider.matches(":active")) {
-    slider.value = speed === null ? 7 : Math.round(Math.log10(speed / unitSpeed()));
-  }
+  byId("speed").value = speed === null ? 7 : Math.round(Math.log10(speed / unitSpeed()));
   byId("speedtext").textContent = speed === null ? "as fast as it goes" : `×${Math.round(speed / unitSpeed()).toLocaleString("en")} /s`;
 }
 byId("speed").oninput = () => {
   const exponent = Number(byId("speed").value);
-  tell({ do: "speed", value: exponent === 7 ? null : unitSpeed() * 10 ** exponent });
+  const value = exponent === 7 ? null : unitSpeed() * 10 ** exponent;
+  settings.set("speed", value, { do: "speed", value });
+};
+byId("write").onchange = () => {
+  settings.set("writing", byId("write").value, { do: "write", name: byId("write").value });
+  byId("write").blur();
+};
+byId("stopsafe").onchange = () => {
+  settings.set("stopsAtSafe", byId("stopsafe").checked, { do: "stop_at_safe", value: byId("stopsafe").checked });
 };
 
-byId("write").onchange = () => { tell({ do: "write", name: byId("write").value }); byId("write").blur(); };
-byId("stopsafe").onchange = () => tell({ do: "stop_at_safe", value: byId("stopsafe").checked });
+function showSettings() {
+  const { head } = state;
+  const moves = isMoving();
+  byId("playicon").setAttribute("d", moves ? "M6 4h4.5v16H6zM13.5 4H18v16h-4.5z" : "M7 4v16l13-8z");
+  byId("play").setAttribute("aria-label", moves ? "pause" : "play");
+  byId("playword").textContent = moves ? "pause" : "play";
+  byId("stopsafe").checked = settings.of("stopsAtSafe", head, Boolean(head.stopsAtSafe));
+  byId("write").value = settings.of("writing", head, head.writing || "");
+  if (!state.film) showSpeed(settings.of("speed", head, head.speed));
+}
 
 // What was clicked does not keep the keys: space plays, also after a click on a button.
 document.addEventListener("click", (event) => {
@@ -203,10 +220,10 @@ document.addEventListener("keydown", (event) => {
 
 async function refreshAgent() {
   const agent = state.selected;
-  const box = byId("agent");
-  if (box.contains(document.activeElement) && document.activeElement.matches("input")) return;
+  const isEdited = () => byId("agent").contains(document.activeElement) && document.activeElement.matches("input, select");
+  if (isEdited()) return;
   const found = await source.ask({ do: "state", agent });
-  if (found.refused || agent !== state.selected) return;
+  if (found.refused || agent !== state.selected || isEdited()) return;
   state.agent = found;
   const change = state.greeting.canDisturb && !state.film ? (field, value) => tell({ do: "set", agent, field, value }) : null;
   showAgent(state.greeting, found, change);
@@ -221,8 +238,9 @@ function select(agent) {
 state.select = select;
 
 let asking = false;
+let pointed = null; // the agent under the pointer
 byId("canvas").addEventListener("pointermove", async (event) => {
-  const agent = state.ready ? stage.at(event.offsetX, event.offsetY) : null;
+  const agent = pointed = state.ready ? stage.at(event.offsetX, event.offsetY) : null;
   const tip = byId("tip");
   byId("canvas").style.cursor = agent === null ? "" : "pointer";
   if (agent === null) { tip.hidden = true; return; }
@@ -230,13 +248,13 @@ byId("canvas").addEventListener("pointermove", async (event) => {
   asking = true;
   const found = await source.ask({ do: "state", agent });
   asking = false;
-  if (!found.state) return;
+  if (!found.state || pointed !== agent) return;
   tip.textContent = tipText(state.greeting, found);
   tip.hidden = false;
   tip.style.left = `${Math.min(event.offsetX + 14, stage.width - tip.offsetWidth - 6)}px`;
   tip.style.top = `${Math.min(event.offsetY + 14, stage.height - tip.offsetHeight - 6)}px`;
 });
-byId("canvas").addEventListener("pointerleave", () => { byId("tip").hidden = true; });
+byId("canvas").addEventListener("pointerleave", () => { pointed = null; byId("tip").hidden = true; });
 byId("canvas").addEventListener("click", (event) => {
   if (!state.ready || state.film) return;
   const agent = stage.at(event.offsetX, event.offsetY);
@@ -249,11 +267,7 @@ const choosing = new Choosing(
   (choice) => tell({ do: "choose", ...choice }),
   (agent) => { stage.selected = agent ?? state.selected; stage.draw(); },
 );
-const setup = new Setup((command) => source.ask(command), (values) => {
-  begun = true;
-  setup.busy(true);
-  tell({ do: "start", values });
-});
+const setup = new Setup((command) => source.ask(command));
 
 // -- disturb
 
@@ -302,6 +316,8 @@ byId("copy").onclick = async () => {
   setTimeout(() => { byId("copy").textContent = "copy"; }, 1200);
 };
 state.svg = () => stage.svg();
+state.ask = (command) => source.ask(command);
+state.relist = () => choosing.refresh(true);
 state.draw = () => stage.draw();
 state.points = () => stage.points;
 state.history = () => curves.rows.map(([step]) => step);

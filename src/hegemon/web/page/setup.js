@@ -4,17 +4,31 @@ import { byId, element } from "./panels.js";
 const OPTIONS = ["n", "graph", "start", "wake", "scheduler", "engine", "rates", "faults", "seed"];
 
 export class Setup {
-  // `ask` asks what a protocol offers, `begin` starts over with the values.
-  constructor(ask, begin) {
+  // `ask` asks what a protocol offers, and starts over with the values.
+  constructor(ask) {
     this.form = byId("setup");
     byId("protocols").onchange = async () => {
-      const found = await ask({ do: "choices", protocol: byId("protocols").value });
-      if (found.protocol) this.fill(found, { n: byId("setup-n").value, seed: byId("setup-seed").value });
+      const before = this.values();
+      const found = await ask({ do: "choices", protocol: before.protocol });
+      if (found.protocol === byId("protocols").value) this.offerAll(found, before);
     };
-    this.form.onsubmit = (event) => {
+    this.form.onsubmit = async (event) => {
       event.preventDefault();
-      begin(this.values());
+      this.busy(true);
+      const found = await ask({ do: "start", values: this.values() });
+      this.busy(false, found.refused);
     };
+  }
+
+  // Another protocol: its defaults, except for what was written while they were on their way.
+  offerAll(choices, before) {
+    const now = this.values();
+    this.fill(choices, { n: now.n, seed: now.seed });
+    for (const name of OPTIONS) if (now[name] !== before[name]) this.input(name).value = now[name];
+  }
+
+  input(name) {
+    return byId(name === "start" ? "starts" : `setup-${name}`);
   }
 
   greet(greeting) {
@@ -22,7 +36,6 @@ export class Setup {
     if (!greeting.setup) return;
     this.fillSelect(byId("protocols"), greeting.protocols, greeting.setup.protocol);
     this.fill(greeting.choices, greeting.setup);
-    this.busy(false);
   }
 
   // What a protocol offers, with the values of a run, or with its defaults.
@@ -65,7 +78,7 @@ export class Setup {
   }
 
   offer(name, options, value) {
-    const select = name === "start" ? byId("starts") : byId(`setup-${name}`);
+    const select = this.input(name);
     select.closest("label").hidden = Object.keys(options).length < 2;
     this.fillSelect(select, options, value);
   }
@@ -95,16 +108,16 @@ export class Setup {
   values() {
     const found = { protocol: byId("protocols").value, parameters: {} };
     for (const name of OPTIONS) {
-      const input = name === "start" ? byId("starts") : byId(`setup-${name}`);
+      const input = this.input(name);
       if (!input.closest("label").hidden) found[name] = input.value;
     }
     for (const input of byId("parameters").querySelectorAll("input")) found.parameters[input.dataset.parameter] = input.value;
     return found;
   }
 
-  // While the new run is made, and compiled if it is the first of its kind.
+  // While the new run is made, and compiled if it is the first of its kind. The run that comes replaces all values.
   busy(is, refused = "") {
-    byId("restart").disabled = is;
+    for (const control of this.form.elements) control.disabled = is;
     byId("restart").textContent = is ? "starting …" : "start over";
     byId("setuprefused").textContent = refused;
   }
