@@ -22,6 +22,8 @@ from hegemon.web import film as films
 from hegemon.web.animation import save_animation, thinned
 from hegemon.web.colours import GOLD, looks, rgb, seen
 from hegemon.web.film import FRAMES, MOST_PIXELS, Recorder, film_page, shoot
+from hegemon.web.painting import Painter
+from hegemon.web.pens import PillowPen
 from hegemon.web.session import Session
 from hegemon.web.simulation import Simulation
 from hegemon.web.spacetime import space_time
@@ -237,6 +239,39 @@ def test_bad_input_is_one_sentence(tmp_path, monkeypatch, capsys, words, says):
     error = capsys.readouterr().err
     assert is_one_sentence(error) and says in error
     assert not list(tmp_path.iterdir())
+
+
+def test_an_animated_picture_has_the_frames_it_says_and_the_colours_of_the_page(tmp_path, capsys):
+    name = tmp_path / "film.gif"
+    assert (
+        main(["watch", "ring", "--n", "8", "--seed", "1", "--save", str(name), "--until", "steps:400", "--quiet"]) == 0
+    )
+    said = int(re.search(r"(\d+) frames to", capsys.readouterr().out.replace("\n", " "))[1])
+    film = shoot(Session(hg.Ring(n=8), seed=1), "steps:400")
+    with Image.open(name) as image:
+        assert image.n_frames == said < len(film["heads"])
+        painter = Painter(film, 480)
+        for k, (head, picture) in enumerate(thinned(list(zip(film["heads"], film["pictures"], strict=True)), 100)):
+            pen = PillowPen(480, painter.on.ground)
+            painter.paint(pen, head, picture)
+            image.seek(k)
+            off = np.abs(np.asarray(pen.image(), int) - np.asarray(image.convert("RGB"), int)).max(axis=2)
+            assert (off > 12).mean() < 0.005 and (off > 3).mean() < 0.02
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["time-optimal", "--n", "1e6", "--save", "t.png"], "--as moment"),
+        (["ring", "--n", "8", "--save", "t.png", "--moments", ",".join(map(str, range(13)))], "at most 12 moments"),
+        (["pairwise", "--n", "8", "--save", "t.png", "--fault", "step=5,leave=1"], "agents come and go"),
+    ],
+)
+def test_what_the_request_alone_forbids_is_refused_before_any_step(arguments, says, capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(Session, "advance", None)
+    assert main(["watch", *arguments]) == 2
+    assert says in capsys.readouterr().err.replace("\n", " ")
 
 
 def test_in_a_notebook_a_film_plays_itself():

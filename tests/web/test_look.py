@@ -149,3 +149,9 @@ def test_bands_tell_leaders_of_different_classes_apart():
     count = int(np.prod([len(channel["labels"]) for channel in channels]))
     rims = {one.rim for one in (seen(channels, byte) for byte in range(count)) if one.leader}
     assert len(rims) > 1  # the page mixes gold with it
+
+
+@pytest.mark.parametrize("kind", [hg.TimeOptimal, hg.Trains, hg.OptimalSilent])
+def test_classes_have_the_names_of_the_paper(kind):
+    classes = next(channel for channel in Look(kind(n=8)).channels if channel.part == "class")
+    assert set(classes.labels) == set(kind.class_names.values())  # and no name is left over

@@ -157,6 +157,65 @@ def test_it_stops_at_the_first_safe_step_and_goes_on_when_told(browser):
         watching.stop()
 
 
+def test_curves_end_where_the_run_was_stopped_and_show_the_way(browser):
+    """At the highest speed the first reading is far beyond the step at which the run stops."""
+    watching = Watching(Builder(RunRecord(hg.Ring(n=8), seed=3))).start()
+    try:
+        page = open_page(browser, watching.url, viewport={"width": 1280, "height": 860})
+        page.evaluate("() => { const s = document.getElementById('speed'); s.value = 7; s.oninput(); }")
+        page.click("#stopsafe")
+        page.keyboard.press("Space")
+        until(page, "h.step > 0 && !h.playing && !h.head.jump && h.head.readAt === h.step && h.lamps.safe")
+        entry = hg.simulate(hg.Ring(n=8), seed=3, engine="agents").steps
+        page.wait_for_selector(f"#curveaxis:has-text('{entry} steps')")
+        history = page.evaluate("window.hegemon.history()")
+        assert history[0] == 0 and history[-1] == entry and len(history) > 20
+        page.click("#nextbox summary")
+        page.wait_for_selector("#successors button")
+        for width in (1280, 390):
+            page.set_viewport_size({"width": width, "height": 860})
+            rows = "[...document.querySelectorAll('#successors button')]"
+            assert page.evaluate(f"{rows}.every((row) => row.scrollHeight <= row.clientHeight + 1)")
+        assert not page.errors
+    finally:
+        watching.stop()
+
+
+def test_all_leaders_are_killed_or_the_one_that_was_clicked(browser):
+    watching = Watching(Builder(RunRecord(hg.Pairwise(n=3), seed=1))).start()
+    try:
+        page = open_page(browser, watching.url, viewport={"width": 390, "height": 844})
+        page.wait_for_selector("#kill:has-text('kill all leaders (3)')")
+        below = "document.getElementById('kill').getBoundingClientRect().top"
+        below += " - document.getElementById('stage').getBoundingClientRect().bottom"
+        assert page.evaluate(below) < 400
+        page.evaluate("window.hegemon.select(1)")
+        page.click("#killone")
+        until(page, "h.values.leaders === 2")
+        page.wait_for_selector("#kill:has-text('kill all leaders (2)')")
+        page.click("#kill")
+        until(page, "h.values.leaders === 0")
+        page.wait_for_selector("#kill:disabled:has-text('no leader to kill')")
+        assert not page.errors
+    finally:
+        watching.stop()
+
+
+def test_a_set_that_was_left_is_told_without_a_loss_that_did_not_happen(browser):
+    watching = Watching(Builder(RunRecord(hg.Timer(n=4, s=2), seed=1, start="safe"))).start()
+    try:
+        page = open_page(browser, watching.url)
+        for _ in range(40):
+            page.keyboard.press("ArrowRight")
+            until(page, "h.head.readAt === h.step && h.step > 0")
+            if not state(page, "lamps")[0]["safe"]:
+                break
+        page.wait_for_selector("#healing:has-text('now outside safe; there')")
+        assert "no longer" not in page.inner_text("#healing")
+    finally:
+        watching.stop()
+
+
 def test_a_far_jump_is_shown_and_the_pause_button_stops_it(page):
     page.evaluate("""() => { const other = new WebSocket(new URL("socket", location.href.replace("http", "ws")));
         other.onopen = () => other.send(JSON.stringify({ do: "goto", step: 1e12 })); }""")

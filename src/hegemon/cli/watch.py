@@ -8,6 +8,7 @@ from hegemon.cli import options
 from hegemon.cli.common import console
 from hegemon.cli.options import integer, option, path
 from hegemon.cli.progress import Progress
+from hegemon.display import counted
 from hegemon.errors import InvalidInput
 
 
@@ -42,20 +43,26 @@ def watch_protocol(
     from hegemon.experiments.request import NAMING, make_record, with_story
     from hegemon.hosts import is_loopback
     from hegemon.models.expressions import whole_number
+    from hegemon.runs.rates import churns
     from hegemon.web.watch import Builder, Watching, check_film_path, picture_kind, save_film
 
     builder = Builder(record := make_record(with_story(asked), naming=NAMING))
     if save:
         from hegemon.web.frames import greeting
-        from hegemon.web.spacetime import ordered
-        from hegemon.web.stills import film_for
+        from hegemon.web.spacetime import NO_COLUMNS, ordered, require_columns
+        from hegemon.web.stills import film_for, require_strip
 
         check_film_path(save)
         steps = [whole_number(part, "a step of --moments") for part in moments.split(",") if part.strip()]
         kind = picture_kind(save, as_, steps)
+        require_strip(len(set(steps)))
+        if kind == "space-time":
+            require_columns(record.protocol.n)
         with Progress(quiet=quiet) as shown:
             session = builder()
             session.write(write)
+            if kind == "space-time" and (churns(session.given) or churns(session.events.rates)):
+                raise InvalidInput(NO_COLUMNS)
             if sorted_ != "number":
                 ordered(greeting(session), sorted_)  # refused before the film is made
             film = film_for(
@@ -63,11 +70,10 @@ def watch_protocol(
                 progress=lambda step: shown.show("filming, step", step),
             )  # fmt: skip
             shown.show("writing the film")
-            save_film(film, save, kind, sorted_, dark or None)
+            frames = save_film(film, save, kind, sorted_, dark or None)
         size = Path(save).stat().st_size
         end = f"{record.protocol.time_unit[:-1]} {film['heads'][-1]['step']:,}"
-        frames = f"{len(film['heads'])} frame{'' if len(film['heads']) == 1 else 's'}"
-        console().print(f"{save}: {frames} to {end}, {size / 1000:,.0f} kB", soft_wrap=True)
+        console().print(f"{save}: {counted(frames, 'frame')} to {end}, {size / 1000:,.0f} kB", soft_wrap=True)
         if "unfinished" in film:
             print(film["unfinished"], file=sys.stderr)
         return

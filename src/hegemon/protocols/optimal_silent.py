@@ -125,6 +125,12 @@ class OptimalSilent(PopulationProtocol):
     grade = "exact"
     shelf = "complete graphs"
     needs_exact_n = True
+    class_names = {
+        "role=SETTLED": "Settled",
+        "role=UNSETTLED": "Unsettled",
+        "role=RESETTING dormant=0": "Resetting, propagating",
+        "role=RESETTING dormant=1": "Resetting, dormant",
+    }
 
     r_max = Parameter("ceil(60*log(n))", low=1, help="how far a reset spreads")
     d_max = Parameter("4*n", low=1, help="how long an agent sleeps after a reset, Θ(n)")

@@ -123,6 +123,12 @@ class TimeOptimal(PopulationProtocol):
     grade = "exact"
     shelf = "complete graphs"
 
+    class_names = {  # Table 3
+        "phase=CH": "V_CH, checker",
+        "phase=EL mode=A": "V_A, elector",
+        "phase=EL mode=B": "V_B, synchronizer",
+    }
+
     smallest_n = 3  # as the paper assumes; of two agents both must be followers before one can synchronize
 
     # the paper asks for constants that are large enough; docs/constants.md says how these were measured

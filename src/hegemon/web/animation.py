@@ -4,6 +4,7 @@ import math
 import os
 import shutil
 import subprocess
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,13 @@ from hegemon.web.pens import PillowPen
 SIDE = 480  # pixels
 SECONDS = 10.0
 MOST_FRAMES = 100
+SURFACES = 128  # colours of a palette that are those of the picture; the others are means
 
 
 def save_animation(
     film: dict[str, Any], path: str | os.PathLike[str], size: int = SIDE, frames: int = MOST_FRAMES, dark: bool = False
-) -> None:
-    """About ten seconds; long films are thinned, and keep their end."""
+) -> int:
+    """About ten seconds; long films are thinned, and keep their end. Returns the number of frames in the file."""
     painter, images = Painter(film, size, dark), []
     for head, picture in thinned(list(zip(film["heads"], film["pictures"], strict=True)), frames):
         pen = PillowPen(size, painter.on.ground)
@@ -29,19 +31,37 @@ def save_animation(
     pace = min(0.5, SECONDS / len(images))
     if str(path).lower().endswith(".mp4"):
         _save_video(images, pace, path)
-        return
+        return len(images)
     from PIL import Image
 
-    samples = thinned(images, 8)  # spread over the film, since some colours occur only at its beginning or its end
-    strip = Image.new("RGB", (images[0].width, images[0].height * len(samples)))
-    for k, image in enumerate(samples):
-        strip.paste(image, (0, k * image.height))
-    palette = strip.quantize(96, dither=Image.Dither.NONE)
+    palette = palette_of(images)
     flat = [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in images]
     length = [round(1000 * pace)] * (len(flat) - 1) + [2000]
     write_with(path, lambda place: flat[0].save(
         place, save_all=True, append_images=flat[1:], duration=length, loop=0, optimize=True, disposal=1
     ))  # fmt: skip
+    with Image.open(path) as saved:
+        return int(getattr(saved, "n_frames", 1))  # Pillow writes frames that are equal once
+
+
+def palette_of(images: list[Any]) -> Any:
+    """256 colours of all images: those of surfaces exactly, those between them (on smooth edges) nearly."""
+    from PIL import Image
+
+    counts: Counter[Any] = Counter()
+    for image in images:
+        counts.update({colour: count for count, colour in image.getcolors(image.width * image.height)})
+    ordered = [colour for colour, _ in counts.most_common()]
+    exact, between = ordered[:SURFACES], ordered[SURFACES:]
+    colours = [*exact]
+    if between:
+        line = Image.new("RGB", (len(between), 1))
+        line.putdata(between)
+        mixed = line.quantize(256 - SURFACES, dither=Image.Dither.NONE).getpalette()
+        colours += [tuple(mixed[k : k + 3]) for k in range(0, len(mixed), 3)]
+    palette = Image.new("P", (1, 1))
+    palette.putpalette([part for colour in colours[:256] for part in colour])
+    return palette
 
 
 def thinned(all_of_them: list[Any], most: int) -> list[Any]:

@@ -148,7 +148,7 @@ class Look:
         if not elects and self._is_told_by_class():  # the class shows the output (majority's opinion): no star
             self.channels.clear()
         if self._variants:
-            labels = [" ".join(self._label(name, value) for name, value in fixed) for fixed in self._variants]
+            labels = [self._class_name(fixed) for fixed in self._variants]
             most = MOST_LOOKS // (self.channels[0].size if self.channels else 1)
             if len(labels) > most:  # the remaining classes share one colour
                 labels = [*labels[: most - 1], "others"]
@@ -247,6 +247,12 @@ class Look:
             if fixed not in seen:
                 seen.append(fixed)
         return seen
+
+    def _class_name(self, fixed: tuple[tuple[str, int], ...]) -> str:
+        """The paper's name of a class, if the author gives it, else the values that make it."""
+        values = " ".join(f"{name}={self.space.domains[name].label(value)}" for name, value in fixed)
+        plain = " ".join(self._label(name, value) for name, value in fixed)
+        return getattr(self.protocol, "class_names", {}).get(values, plain)
 
     def _label(self, name: str, value: int) -> str:
         text = str(self.space.domains[name].label(value))

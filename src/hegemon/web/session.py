@@ -240,6 +240,11 @@ class Session:
         self._healing.forget(self._applied)
         self.rows = [row for row in self.rows if row[0] <= self.step]
 
+    def forget_rows(self, step: int) -> None:
+        """Drop the readings from this step on, so that the curves end where the run does."""
+        self.rows = [row for row in self.rows if row[0] < step]
+        self._spacing = 0
+
     def moment(self, step: int) -> str:
         return f"{self.protocol.time_unit[:-1]} {step:,}"
 

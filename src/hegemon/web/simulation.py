@@ -31,6 +31,7 @@ SHARE = 5  # readings take at most this fraction of the time (one part in SHARE)
 TOLD = 400  # steps per second: up to this speed each shown step is described
 LARGEST_START = 200_000  # states in a configuration dropped onto the page
 MOST_LATER = 64  # commands that wait for the end of a jump
+RETRACED = 40  # readings on the way back to the step at which a run should have stopped
 LOOK = 1.0  # seconds between two readings while no page is open: healing is found by replaying from the last one
 AT_ONCE = {
     "frame",
@@ -207,7 +208,18 @@ class Simulation:
         if self.playing and self.stops_at_safe and entry > self._played_from:
             self.playing, self.changed = False, True
             if entry < self.session.step:  # the loop makes the jump: this frame still shows the present step
-                self._jump, self._course = self.session.jump(entry), (self.session.step, entry)
+                self._jump, self._course = self._retraced(entry), (self.session.step, entry)
+
+    def _retraced(self, entry: int) -> Jump:
+        """Go back to the step at which the run should have stopped, reading the curves up to there again."""
+        session = self.session
+        session.forget_rows(entry)
+        begin = session.rows[-1][0] if session.rows else 0
+        for part in range(1, RETRACED + 1):
+            yield from session.jump(begin + (entry - begin) * part // RETRACED)
+            session.readings()
+        self.newcomer = True  # the curves are sent again as a whole
+        return True
 
     # -- jumps ------------------------------------------------------------------------------------------
 

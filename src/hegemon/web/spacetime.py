@@ -15,7 +15,17 @@ from hegemon.web.colours import DARK, LIGHT, Ground, rgb, seen
 
 MOST_AGENTS = 2000  # columns that can be distinguished on a large screen
 ROWS = 300  # moments
+NO_COLUMNS = "agents come and go in this film, so none has a column of its own; save it as .html or .gif"
 RIM = 1  # the index of the badge that the page draws as a rim
+
+
+def require_columns(n: int) -> None:
+    """A diagram has a column for every agent; this is known before any film is made."""
+    if n > MOST_AGENTS:
+        raise InvalidInput(
+            f"a space–time diagram shows at most {MOST_AGENTS:,} agents, and this run has {n:,}; "
+            "give --as moment for a picture of its end, or save it as .html or .gif"
+        )
 
 
 def ordered(greeting: dict[str, Any], order: str) -> tuple[np.ndarray, np.ndarray | None]:
@@ -46,13 +56,11 @@ def space_time(film: dict[str, Any], order: str = "number", dark: bool = False) 
     from matplotlib.patches import Patch
 
     greeting = film["greeting"]
-    if greeting["kind"] == "bands" or greeting.get("downsampled") or greeting["n"] > MOST_AGENTS:
-        raise InvalidInput(
-            f"a space–time diagram shows at most {MOST_AGENTS:,} agents, and this film has {greeting['n']:,}; "
-            "save it as .html or .gif"
-        )
+    require_columns(greeting["n"])
+    if greeting["kind"] == "bands":
+        raise InvalidInput("this film has counts of agents, which have no columns; save it as .html or .gif")
     if any(len(picture) != greeting["n"] for picture in film["pictures"]):
-        raise InvalidInput("agents come and go in this film, so none has a column of its own; save it as .html or .gif")
+        raise InvalidInput(NO_COLUMNS)
     on = DARK if dark else LIGHT
     agents, away = ordered(greeting, order)
     steps = np.array([head["step"] for head in film["heads"]])

@@ -12,12 +12,18 @@ from hegemon.web.pens import FigurePen
 from hegemon.web.session import Session
 
 SIDE = 480.0  # the side of a panel, in units
-INCHES = {1: 5.4, 2: 3.8}  # of a panel, by their number; smaller where there are more
 MOST_MOMENTS = 12
+INCHES = {1: 5.4, 2: 3.8}  # of a panel, by their number; smaller where there are more
+
 IN_A_ROW = 4
 HEADING = 0.7  # inches for the title and the legend
 STRIP = 4  # moments, where none are given
 MOST_BANDS = 14  # classes in a legend
+
+
+def require_strip(moments: int) -> None:
+    if moments > MOST_MOMENTS:
+        raise InvalidInput(f"a strip has at most {MOST_MOMENTS} moments, not {moments}; give fewer")
 
 
 def film_for(session: Session, kind: str, moments: Sequence[int] = (), **options: Any) -> dict[str, Any]:
@@ -42,8 +48,8 @@ def still(film: dict[str, Any], dark: bool = False) -> Picture:
     """Every frame of a film as a panel; of bands, the last frame, which shows those before it."""
     greeting, bands = film["greeting"], film["greeting"]["kind"] == "bands"
     shown = len(film["heads"])
-    if not bands and shown > MOST_MOMENTS:
-        raise InvalidInput(f"a strip has at most {MOST_MOMENTS} moments, and {shown} were asked for; give fewer")
+    if not bands:
+        require_strip(shown)
     painter = Painter(film, SIDE, dark)
     panels = 1 if bands else shown
     inches = INCHES.get(panels, 2.9)

@@ -249,8 +249,8 @@ def save_film(
     kind: str = "",
     order: str = "number",
     dark: bool | None = None,
-) -> None:
-    """As HTML that plays offline, as an animated picture, or as a picture of this kind."""
+) -> int:
+    """As HTML that plays offline, as an animated picture, or as a picture of this kind; returns its frames."""
     check_film_path(path)
     kind = picture_kind(path, kind)
     if order != "number" and kind != "space-time":
@@ -268,7 +268,8 @@ def save_film(
     else:
         from hegemon.web.animation import save_animation
 
-        save_animation(content, path, dark=bool(dark))
+        return save_animation(content, path, dark=bool(dark))
+    return len(content["heads"])
 
 
 def watch(

@@ -188,6 +188,12 @@ class Trains(RoundsProtocol):
     random_bits = 2
     public = ("F", "F_idx", "F_bit", "F_flag")
     private = ("rand",)
+    class_names = {
+        "F=empty L=empty": "v.F and v.L empty (⊥)",
+        "F=empty L=wagon": "v.F empty (⊥), v.L a wagon",
+        "F=wagon L=empty": "v.F a wagon, v.L empty (⊥)",
+        "F=wagon L=wagon": "v.F and v.L wagons",
+    }
 
     N = Parameter("max(5, ceil(1 + log2(n)))", low="max(5, 1 + log2(n))", high=60, help="wagons per train")
     k = Parameter(1, low=0, high="n", help="how many nodes the start `corrupted` scrambles")

@@ -2,7 +2,7 @@
 import { Look } from "./look.js";
 import { Stage } from "./stage.js";
 import { Curves, figure } from "./curves.js";
-import { byId, markSource, showAgent, showBands, showFacts, showLamps, showLegend, sentence, showSource, tipText } from "./panels.js";
+import { byId, markSource, showAgent, showBands, showFacts, showKill, showLamps, showLegend, sentence, showSource, tipText } from "./panels.js";
 import { introduce } from "./introduction.js";
 import { Setup } from "./setup.js";
 import { Choosing } from "./choosing.js";
@@ -50,6 +50,7 @@ let patience;
 function showBeside(head, before) {
   if (head.values) curves.draw();
   showLamps(state.greeting, head);
+  showKill(head.values?.leaders);
   if (head.bands) showBands(stage, head);
   showSettings();
   clearTimeout(patience);

@@ -78,14 +78,14 @@ function healing(greeting, head) {
   const unit = greeting.unit;
   const what = found.disturbed ? "healed" : "safe";
   if (found.steps === undefined) return found.disturbed ? `disturbed at ${figure(found.since)}, not yet safe again` : "";
-  const left = head.lamps.safe === false; // a set that is not closed
   const one = unit.slice(0, -1);
-  if (found.disturbed) {
-    const when = `${what} ${found.exact ? "after" : "after at most"} ${figure(found.steps)} ${unit}, at ${figure(found.step)}`;
-    return left ? `${when}, but no longer safe` : when;
+  const after = `${what} ${found.exact ? "after" : "after at most"} ${figure(found.steps)} ${unit}, at ${figure(found.step)}`;
+  if (head.lamps.safe === false) { // a set that is not closed
+    const { leaders } = head.values || {};
+    const now = leaders === undefined ? "" : leaders === 1 ? "; there is still one leader" : `; there are ${figure(leaders)} leaders`;
+    return `${found.disturbed ? after : `reached safe at ${one} ${figure(found.step)}`}; now outside safe${now}`;
   }
-  if (left) return `${what} at ${one} ${figure(found.step)}, but no longer`;
-  return `${what} ${found.exact ? "from" : "at the latest from"} ${one} ${figure(found.step)} on`;
+  return found.disturbed ? after : `${what} ${found.exact ? "from" : "at the latest from"} ${one} ${figure(found.step)} on`;
 }
 
 export function showAgent(greeting, found, change) {
@@ -102,6 +102,17 @@ export function showAgent(greeting, found, change) {
     table.append(row);
   }
   box.replaceChildren(table);
+  if (change && greeting.fields.leader && found.state.leader === 1) {
+    const button = element("button", "kill this leader");
+    button.id = "killone";
+    button.onclick = () => change("leader", 0);
+    box.append(button);
+  }
+}
+
+export function showKill(leaders) {
+  byId("kill").textContent = leaders === 0 ? "no leader to kill" : leaders > 1 ? `kill all leaders (${figure(leaders)})` : "kill the leader";
+  byId("kill").disabled = leaders === 0;
 }
 
 function editor(name, value, field, change) {
@@ -148,6 +159,7 @@ export function showLegend(stage) {
     one.append(dot, element("span", `message ${name}`));
     keys.push(one);
   }
+  box.className = "";
   box.replaceChildren(...keys);
 }
 
@@ -176,8 +188,8 @@ export function showBands(stage, head) {
   const rows = [...totals].filter(([, { count }]) => count > 0n).sort(([, a], [, b]) => (a.count < b.count ? 1 : -1)).slice(0, 14);
   rows.sort(([, a], [, b]) => b.byte - a.byte); // as they lie in the picture, whatever their counts become
   const box = byId("legend");
-  box.dataset.rows = Math.max(rows.length, box.dataset.rows || 0);
-  box.style.minHeight = `calc(${box.dataset.rows} * (1.45em + .3rem))`; // nothing jumps when a class dies out
+  box.className = "bands";
+  box.style.setProperty("--rows", Math.max(rows.length, box.style.getPropertyValue("--rows") || 0));
   box.replaceChildren(...rows.map(([name, { byte, count }]) => {
     const row = element("div", undefined, "bandrow");
     const dot = element("i");
