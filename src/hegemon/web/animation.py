@@ -57,7 +57,7 @@ def palette_of(images: list[Any]) -> Any:
     if between:
         line = Image.new("RGB", (len(between), 1))
         line.putdata(between)
-        mixed = line.quantize(256 - SURFACES, dither=Image.Dither.NONE).getpalette()
+        mixed = line.quantize(256 - SURFACES, dither=Image.Dither.NONE).getpalette() or []
         colours += [tuple(mixed[k : k + 3]) for k in range(0, len(mixed), 3)]
     palette = Image.new("P", (1, 1))
     palette.putpalette([part for colour in colours[:256] for part in colour])
