@@ -14,7 +14,7 @@ import hegemon as hg
 from hegemon.analysis import pictures
 from hegemon.experiments.holding.advice import TABLE
 from hegemon.experiments.holding.proved import log10_holding_of_timer
-from hegemon.files import write_text
+from hegemon.kept import read_kept, write_kept
 
 PROTOCOLS = {"time-optimal": hg.TimeOptimal, "timer": hg.Timer}
 CASES = [
@@ -82,7 +82,7 @@ def taken(record: dict) -> dict:
 
 def draw() -> None:
     """Convergence and holding of time-optimal with its default constants, over n."""
-    rows = [one for one in json.loads(TABLE.read_text()) if one["protocol"] == "time-optimal"]
+    rows = [one for one in read_kept(TABLE, "measured") if one["protocol"] == "time-optimal"]
     rows = [one for one in rows if one["parameters"]["tau"] == 1]
     sizes = [one["n"] for one in rows]
     figure, (axis,) = pictures.new_figure(1)
@@ -101,13 +101,13 @@ def draw() -> None:
 def main(files: list[str]) -> None:
     if files == ["plot"]:
         return draw()
-    rows = json.loads(TABLE.read_text()) if TABLE.exists() else []
+    rows = read_kept(TABLE, "measured") if TABLE.exists() else []
 
     def keep(new: dict) -> None:
         same = ("protocol", "n", "parameters")
         rows[:] = [old for old in rows if any(old[name] != new[name] for name in same)] + [new]
         rows.sort(key=lambda one: (one["protocol"], one["n"], one["low"]))
-        write_text(TABLE, "[\n" + ",\n".join(json.dumps(one) for one in rows) + "\n]\n")
+        write_kept(TABLE, "measured", rows, indent=1)
         print(f"{new['protocol']} {new['n']} {new['parameters']}: 10^{new['low']:.3f}", flush=True)
 
     for file in files:

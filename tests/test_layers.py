@@ -10,6 +10,7 @@ BENEATH = {
     "errors": set(),
     "language": {"errors"},
     "files": {"errors"},
+    "kept": {"errors", "files"},
     "display": {"errors"},
     "hosts": set(),
     "analysis": {"errors", "files"},
@@ -19,7 +20,7 @@ BENEATH = {
 BENEATH["protocols"] = {"models"} | BENEATH["models"]
 BENEATH["compute"] = {"errors", "files"}
 BENEATH["engines"] = {"compute", "models"} | BENEATH["models"]  # an engine never names a protocol
-BENEATH["runs"] = {"engines", "analysis"} | BENEATH["engines"]
+BENEATH["runs"] = {"engines", "analysis", "kept"} | BENEATH["engines"]
 BENEATH["exact"] = {"runs"} | BENEATH["runs"]
 BENEATH["experiments"] = {"exact", "protocols"} | BENEATH["exact"]
 BENEATH["discovery"] = {"experiments"} | BENEATH["experiments"]

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from hegemon.claims.canonical import sealed
 from hegemon.claims.laboratory import SEED, Laboratory
 from hegemon.claims.registry import VIOLATED, choose
 from hegemon.claims.report import write_report
@@ -22,6 +21,7 @@ from hegemon.claims.store import ClaimsFolder
 from hegemon.cli.main import main
 from hegemon.errors import InvalidInput
 from hegemon.experiments.executors.local import Threads
+from hegemon.kept import read_kept, seal, write_kept
 from hegemon.models.sets import exactly
 from hegemon.protocols.pairwise import Pairwise
 from tests.claims.test_verdicts import CASES
@@ -83,16 +83,17 @@ def test_finished_claims_are_not_made_again(finished):
     assert ear.heard == [(claim.id, True) for claim in claims]
 
 
-def edited(record: dict, damage: str) -> str:
+def edited(text: str, damage: str) -> str:
     """The stored text after a change by hand or by a damaged disk."""
+    record = json.loads(text)["claim"]
     if damage == "another verdict":
         record["verdict"] = record["checks"][0]["verdict"] = VIOLATED
     elif damage == "a tripled number":
         record["checks"][0]["figure"] *= 3
     elif damage == "other code":
-        inner = {key: value for key, value in record.items() if key != "digest"}
-        return json.dumps(sealed({**inner, "identity": {**inner["identity"], "code": "0" * 16}}))
-    text = json.dumps(record)
+        return seal("claim", {**record, "identity": {**record["identity"], "code": "0" * 16}}).decode()
+    if record != json.loads(text)["claim"]:
+        text = json.dumps(json.loads(text) | {"claim": record})
     return {"cut off": text[:-40], "an empty list": "[]", "nothing": "{}", "deep": "[" * 100_000}.get(damage, text)
 
 
@@ -104,7 +105,7 @@ def test_a_record_that_does_not_fit_is_not_taken(finished, damage, tmp_path):
     whole, claims, records = finished
     shutil.copytree(whole, tmp_path, dirs_exist_ok=True)
     place = tmp_path / "claims" / f"{claims[0].id}.json"
-    place.write_text(edited(json.loads(place.read_text()), damage))
+    place.write_text(edited(place.read_text(), damage))
     if damage == "other data":
         data = tmp_path / "data" / f"{claims[0].id}.csv"
         data.write_text(data.read_text().replace("1", "3"))
@@ -206,7 +207,7 @@ def test_a_killed_run_leaves_whole_files_only(tmp_path):
     os.killpg(process.pid, signal.SIGKILL)  # all of it: a worker that outlives it for a moment would write beside us
     process.wait()
     done = list(tmp_path.glob("claims/*.json"))
-    assert done and all(json.loads(path.read_text())["verdict"] for path in done)
+    assert done and all(read_kept(path, "claim")["verdict"] for path in done)
     ear = Ear()
     make_claims(choose("ring.lemma1"), "quick", tmp_path, jobs=1, listener=ear)
     assert ear.heard == [("ring.lemma1", True)] and not list(tmp_path.rglob("*.partial"))
@@ -256,9 +257,9 @@ def test_a_violated_claim_has_exit_code_1(finished, capsys, tmp_path):
     whole, _, _ = finished
     shutil.copytree(whole, tmp_path, dirs_exist_ok=True)
     path = tmp_path / "claims" / "trains.lemma4.2.json"
-    record = {key: value for key, value in json.loads(path.read_text()).items() if key != "digest"}
+    record = read_kept(path, "claim")
     record["checks"][0]["verdict"] = VIOLATED
-    path.write_text(json.dumps(sealed(record)))
+    write_kept(path, "claim", record)
     assert main(["reproduce", "--only", "trains.lemma4.2", "--out", str(tmp_path)]) == 1
     assert "1 claim is violated" in capsys.readouterr().out
 

@@ -59,7 +59,7 @@ def test_an_interrupted_run_goes_on_to_the_same_numbers(tmp_path, capsys, monkey
     [
         (["pairwise", "--n", "9", "--trials", "2", "--checkpoint", "c.npz"], "sweep"),
         (["--resume", "nothing.npz"], "nothing.npz"),
-        (["pairwise", "--resume", "nothing.npz"], "no checkpoint"),
+        (["pairwise", "--resume", "nothing.npz"], "there is no checkpoint"),
         (["--resume", "nothing.npz", "--n", "9"], "drop --n"),
         (["--resume", "nothing.npz", "--until", "steps:5"], "drop --until"),
         (["--resume", "nothing.npz", "--seed", "3"], "drop --seed"),

@@ -1,6 +1,7 @@
 """The checker of the certificates of searches is not to be deceived."""
 
 import copy
+import hashlib
 import json
 
 import pytest
@@ -26,7 +27,9 @@ def made(options):
 
 def judged(content, tmp_path, capsys):
     place = tmp_path / "certificate.json"
-    place.write_text(content if isinstance(content, str) else json.dumps(content))
+    body = content if isinstance(content, str) else json.dumps(content)
+    digest = hashlib.sha256(body.encode()).hexdigest()[:32]
+    place.write_text(f'{{"digest":"{digest}","search":{body}}}')
     return checker.main([str(place)]), capsys.readouterr().out
 
 

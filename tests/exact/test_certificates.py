@@ -2,6 +2,7 @@
 
 import copy
 import functools
+import hashlib
 import itertools
 import json
 import re
@@ -10,6 +11,7 @@ import pytest
 
 import hegemon as hg
 from hegemon.exact.proofs import checker
+from hegemon.kept import seal
 from hegemon.protocols import CATALOGUE
 
 
@@ -81,7 +83,7 @@ TRICKS = [
 def test_a_changed_certificate_is_rejected(certificate, trick, tmp_path):
     changed = copy.deepcopy(certificate)
     trick(changed)
-    (tmp_path / "certificate.json").write_text(json.dumps(changed))
+    (tmp_path / "certificate.json").write_bytes(seal("proof", changed))
     assert checker.main([str(tmp_path / "certificate.json")]) in (1, 2)
 
 
@@ -125,7 +127,7 @@ def mutants(certificate):
 
 
 def judged(content, tmp_path, capsys):
-    (tmp_path / "certificate.json").write_text(json.dumps(content))
+    (tmp_path / "certificate.json").write_bytes(seal("proof", content))
     code = checker.main([str(tmp_path / "certificate.json")])
     return code, capsys.readouterr().out
 
@@ -161,7 +163,7 @@ def test_no_text_of_a_certificate_reaches_a_solver(certificate, tmp_path, capsys
         for step in path[:-1]:
             holder = holder[step]
         holder[path[-1]] = text
-        (tmp_path / "certificate.json").write_text(json.dumps(changed))
+        (tmp_path / "certificate.json").write_bytes(seal("proof", changed))
         assert checker.main([str(tmp_path / "certificate.json")]) in (0, 2)
     assert len(asked) > 50 and not any(QUESTION.sub("", text) for text in asked)
     said = capsys.readouterr()
@@ -175,14 +177,15 @@ def test_real_solvers_write_no_file_for_a_certificate(certificate, tmp_path):
         changed = copy.deepcopy(certificate)
         statement = reached(changed)
         (statement if name == "obligations" else statement["stages"][0])[name] = content
-        (tmp_path / "certificate.json").write_text(json.dumps(changed))
+        (tmp_path / "certificate.json").write_bytes(seal("proof", changed))
         assert checker.main([str(tmp_path / "certificate.json")]) == 2
     assert not place.exists()
 
 
 def test_a_field_that_stands_twice_is_refused(certificate, tmp_path):
-    text = json.dumps(certificate)
-    (tmp_path / "certificate.json").write_text(text.replace('"graphs":', '"graphs": "connected", "graphs":', 1))
+    body = json.dumps(certificate).replace('"graphs":', '"graphs": "connected", "graphs":', 1).encode()
+    digest = hashlib.sha256(body).hexdigest()[:32].encode()
+    (tmp_path / "certificate.json").write_bytes(b'{"digest":"' + digest + b'","proof":' + body + b"}")
     assert checker.main([str(tmp_path / "certificate.json")]) == 2
 
 

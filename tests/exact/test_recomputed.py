@@ -150,7 +150,7 @@ def test_a_checkpoint_is_never_believed(unstored, tmp_path):
     with pytest.raises(hg.InvalidInput, match="another question"):
         unstored(hg.Ring(n=2, N=4), property="time", checkpoint=file)
     file.write_text("nonsense")
-    with pytest.raises(hg.InvalidInput, match="not a checkpoint"):
+    with pytest.raises(hg.InvalidInput, match="no whole checkpoint"):
         unstored(ring, property="time", checkpoint=file)
 
 

@@ -16,6 +16,7 @@ from hegemon.experiments.store.record_files import RecordFile, decode_record, en
 from hegemon.experiments.store.table import compact, read_table
 from hegemon.experiments.study import make_study
 from hegemon.files import write_with
+from hegemon.kept import read_kept, seal, write_kept
 
 small = st.integers(0, 30)
 
@@ -70,10 +71,8 @@ def test_a_changed_line_is_no_record(data):
      "columns": {"steps": [1]}}, {"case": "k", "first": 0, "count": True, "columns": {}}, {"case": "k"}],
 )  # fmt: skip
 def test_a_record_of_another_form_is_none(content):
-    body = json.dumps(content if not isinstance(content, dict) else {"schema": 1, **content})
-    from hegemon.experiments.store.record_files import _digest
-
-    assert decode_record(b'{"digest":"' + _digest(body.encode()) + b'","record":' + body.encode() + b"}\n") is None
+    line = seal("record", content if not isinstance(content, dict) else {"schema": 1, **content})
+    assert decode_record(line) is None
     assert decode_record(encode_record({"case": "k", "first": 0, "count": 0, "error": "no"})) is not None
 
 
@@ -192,7 +191,9 @@ def test_the_same_command_mends_what_was_asked(tmp_path, damage):
     folder.open(study)
     assert folder.study() == study
     assert [path.read_text() for path in folder.root.glob("study.json.damaged-*")] == [damage]
-    asked.write_text(asked.read_text().replace('"schema": 2', '"schema": 3'))
+    content = read_kept(asked, "study")
+    content["study"]["schema"] = 3
+    write_kept(asked, "study", content)
     with pytest.raises(InvalidInput, match="its own version"):
         folder.open(study)
 

@@ -15,6 +15,7 @@ from hegemon.errors import InvalidInput
 from hegemon.experiments.store.folder import Folder
 from hegemon.experiments.study import make_study, read_study
 from hegemon.experiments.sweep import run_study, sweep
+from hegemon.kept import read_kept
 from hegemon.protocols.loading import name_protocol
 from hegemon.runs.trials import run_trials
 from tests.patience import wait_for
@@ -118,7 +119,7 @@ def test_threads_killed_or_interrupted_at_any_moment_change_nothing(reference, t
             assert not children_of(process.pid)
             process.send_signal(stop)
         assert (process.wait(timeout=300) == 0) == (stop is None)
-    drivers = [json.loads(path.read_text()) for path in (root / "drivers").iterdir()]
+    drivers = [read_kept(path, "driver") for path in (root / "drivers").iterdir()]
     assert {driver["pool"] for driver in drivers} == {"3 threads"}
     assert {driver["ended"] for driver in drivers} == {None, "interrupted", "finished"}
     assert (root / "table.parquet").read_bytes() == expected
@@ -323,7 +324,7 @@ def test_the_command_line(tmp_path, capsys, monkeypatch):
     assert main(["sweep", "--status", out]) == 0
     told = " ".join(capsys.readouterr().out.split())  # a long name of the folder breaks lines elsewhere
     assert "0 of 30 trials" in told and "30 more trials stand there" in told
-    assert json.loads(next((tmp_path / "s" / "drivers").iterdir()).read_text())["ended"] == "finished"
+    assert read_kept(next((tmp_path / "s" / "drivers").iterdir()), "driver")["ended"] == "finished"
 
 
 def test_an_interrupt_says_that_nothing_is_lost(tmp_path, capsys, monkeypatch):

@@ -31,16 +31,3 @@ def canonical(content: Any) -> str:
 
 def digest(content: Any) -> str:
     return hashlib.sha256(canonical(content).encode()).hexdigest()
-
-
-def sealed(content: dict[str, Any]) -> dict[str, Any]:
-    """The content with its digest, so that a reader can check whether it was changed."""
-    return {**content, "digest": digest(content)}
-
-
-def unsealed(content: Any) -> dict[str, Any] | None:
-    """The content without its digest, or None if the digest does not fit it."""
-    if not isinstance(content, dict) or "digest" not in content:
-        return None
-    inner = {key: value for key, value in content.items() if key != "digest"}
-    return inner if digest(inner) == content["digest"] else None

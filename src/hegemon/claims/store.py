@@ -13,11 +13,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from hegemon.claims.canonical import digest, plain, sealed, unsealed
+from hegemon.claims.canonical import digest, plain
 from hegemon.claims.registry import Claim, Outcome
 from hegemon.errors import InvalidInput
 from hegemon.experiments.store.memory import Memory
 from hegemon.files import write_text
+from hegemon.kept import read_kept, write_kept
 
 PRESENTATION = ("cli", "web", "network", "pictures.py", "graph_pictures.py", "report.py", "plots.py")  # not of results
 
@@ -49,10 +50,10 @@ class ClaimsFolder:
         """The folder's own name, by which a worker verifies that it sees this folder."""
         path = self.root / "study.json"
         try:
-            return json.loads(path.read_text(encoding="utf-8"))["folder"]
-        except (OSError, ValueError, KeyError, TypeError):
-            write_text(path, json.dumps({"folder": secrets.token_hex(8), "study": "reproduce"}) + "\n")
-            return json.loads(path.read_text(encoding="utf-8"))["folder"]
+            return read_kept(path, "study")["folder"]
+        except InvalidInput:
+            write_kept(path, "study", {"folder": secrets.token_hex(8), "study": "reproduce"})
+            return read_kept(path, "study")["folder"]
 
     def sweep(self) -> None:
         """Remove unfinished files of killed processes; only while no other process writes here."""
@@ -67,11 +68,11 @@ class ClaimsFolder:
     def load(self, claim: Claim, scale: str, seed: int) -> dict[str, Any] | None:
         """The stored record of this claim, if record and data are undamaged; otherwise None."""
         try:
-            record = unsealed(json.loads((self.root / "claims" / f"{claim.id}.json").read_text(encoding="utf-8")))
+            record: dict[str, Any] = read_kept(self.root / "claims" / f"{claim.id}.json", "claim")
             data = (self.root / "data" / f"{claim.id}.csv").read_bytes()
-        except (OSError, ValueError, RecursionError):
+        except (OSError, InvalidInput):
             return None
-        if record is None or record.get("identity") != self.identity(claim, scale, seed):
+        if record.get("identity") != self.identity(claim, scale, seed):
             return None
         return record if record.get("data") == hashlib.sha256(data).hexdigest() else None
 
@@ -100,7 +101,9 @@ class ClaimsFolder:
         name = record["identity"]["id"]
         try:
             self.write(Path("data") / f"{name}.csv", table)
-            self.write(Path("claims") / f"{name}.json", json.dumps(sealed(record), indent=1, allow_nan=False))
+            place = self.root / "claims" / f"{name}.json"
+            make_folder(place.parent)
+            write_kept(place, "claim", record, indent=1)
         except InvalidInput as error:
             return {**record, "unsaved": str(error)}  # with a full disk the file is lost, not the result
         return record

@@ -1,6 +1,5 @@
 """`hegemon discover`: search for protocols, with the exact chain as the judge."""
 
-import json as json_format
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -17,6 +16,7 @@ from hegemon.cli.progress import Progress
 from hegemon.discovery.arenas import GRAPHS
 from hegemon.errors import InvalidInput
 from hegemon.files import write_text
+from hegemon.kept import write_kept
 
 
 def discover_protocols(
@@ -105,6 +105,7 @@ def discover_protocols(
         raise InvalidInput(f"--out {out} is a file; give the name of a folder")
     if guided and certificate is not None:
         raise InvalidInput("a guided search has no certificate; drop --certificate or --guided")
+    from hegemon.discovery.certificates import KIND
     from hegemon.discovery.certificates import certificate as certified
     from hegemon.discovery.discover import Discovery, discover
     from hegemon.discovery.guided import GuidedDiscovery, discover_guided
@@ -144,8 +145,8 @@ def discover_protocols(
             program = protocol_text(one, f"Found{number}", discovery.question.command)
             files[str(folder / f"found_{number}.py")] = partial(write_text, text=program)
     if certificate is not None and isinstance(discovery, Discovery):
-        proof = json_format.dumps(certified(discovery)) + "\n"
-        files[certificate] = lambda place: write_text(place, proof)
+        proof = certified(discovery)
+        files[certificate] = lambda place: write_kept(place, KIND, proof)
     content["files"] = list(files)
     deliver(lambda: print_json(content) if json else print_report(content), files)
     raise typer.Exit(failures.YES if discovery.found else failures.UNFINISHED if guided else failures.NO)

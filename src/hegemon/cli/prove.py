@@ -1,6 +1,5 @@
 """`hegemon prove`: statements for every n, with certificates."""
 
-import json as json_format
 from typing import Annotated, Any
 
 import typer
@@ -12,7 +11,7 @@ from hegemon.cli.common import console, counted, deliver, facts, figure, listed,
 from hegemon.cli.options import integer, option, path
 from hegemon.cli.output import new_table
 from hegemon.cli.progress import Progress
-from hegemon.files import write_text
+from hegemon.kept import write_kept
 
 QUESTIONS = "closed, leader, reached"
 STYLES = {"proved": "green", "refuted": "red", "not found": "yellow"}
@@ -40,6 +39,7 @@ def prove_protocol(
     """Prove for every n at once, where states do not grow with n. Exit code 1: something asked is not proved."""
     outputs(certificate=(certificate, (".json",)))
     with Progress(quiet=quiet) as shown:
+        from hegemon.exact.proofs.certificates import KIND
         from hegemon.exact.proofs.prover import prove
         from hegemon.models.expressions import assignments
         from hegemon.protocols.loading import find_protocol
@@ -49,8 +49,7 @@ def prove_protocol(
             parameters=assignments(set_), progress=shown.show,
         )  # fmt: skip
     content = proof.record() | {"files": [certificate] if certificate else []}
-    text = json_format.dumps(proof.certificate, indent=1) + "\n"
-    files = {certificate: lambda place: write_text(place, text)} if certificate else {}
+    files = {certificate: lambda place: write_kept(place, KIND, proof.certificate, indent=1)} if certificate else {}
     deliver(lambda: print_json(content) if json else print_report(content), files)
     raise typer.Exit(failures.YES if proof.ok else failures.NO)
 

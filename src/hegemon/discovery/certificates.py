@@ -7,7 +7,7 @@ from hegemon.discovery.judge import FAILS, HOLDS
 from hegemon.discovery.search import Node, Problem
 from hegemon.errors import InvalidInput
 
-FORMAT = "hegemon search 1"
+KIND = "search"  # of the file
 
 
 def certificate(discovery: Discovery) -> dict[str, Any]:
@@ -17,7 +17,7 @@ def certificate(discovery: Discovery) -> dict[str, Any]:
         for problem, tree in zip(discovery.problems, discovery.trees, strict=True)
     ]
     found = {"tables": discovery.tables, "satisfying": discovery.satisfying, "problems": trees}
-    return {"format": FORMAT, **discovery.question.record(), **found}
+    return discovery.question.record() | found
 
 
 def _written(problem: Problem, node: Node) -> dict[str, Any]:

@@ -7,11 +7,13 @@ file is part of that, or is recalculated, and an unknown field is refused.
 """
 
 import ast
+import hashlib
 import itertools
 import json
 import math
 import operator
 import random
+import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -27,9 +29,9 @@ LONGEST_TEXT, MOST_BITS, MOST_ARRANGEMENTS = 2000, 4096, 10**6
 # What each field holds: one of some types, a list of one form, or a form by its name.
 FORMS: dict[str, dict[str, Any]] = {
     "certificate": {
-        "format": str, "specification": str, "states": int, "n": [int], "graph": str, "self_stabilizing": bool,
-        "silent": bool, "symmetric": bool, "coin": bool, "daemon": type(None), "start": str | None,
-        "correct": str | None, "tables": int, "satisfying": int, "problems": ["problem"],
+        "specification": str, "states": int, "n": [int], "graph": str, "self_stabilizing": bool, "silent": bool,
+        "symmetric": bool, "coin": bool, "daemon": type(None), "start": str | None, "correct": str | None,
+        "tables": int, "satisfying": int, "problems": ["problem"],
     },
     "problem": {"outputs": [int], "tree": "node"},
     "decision": {"rule": [int], "branches": ["branch"]},
@@ -347,7 +349,6 @@ def tally(node: Any, rules: Choices, graphs: dict[int, list[Arcs]], is_complete:
 def check(content: dict[str, Any], sample: int = 1000) -> tuple[int, int, list[str]]:
     """How many tables were judged, how many of these are right, and what the certificate says; or it is Rejected."""
     require_form("certificate", content)
-    require(content["format"] == "hegemon search 1", "its format is not known")
     states, sizes, graph, symmetric = (content[name] for name in ("states", "n", "graph", "symmetric"))
     meant, rules = meaning(content), rules_of(states, symmetric, content["coin"])
     for n in sizes:
@@ -415,6 +416,14 @@ def said(content: dict[str, Any], meant: Meaning) -> Iterator[str]:
     yield f"  {', '.join(''.join(map(str, problem['outputs'])) for problem in content['problems'])}"
 
 
+def opened(text: bytes) -> Any:
+    """The certificate in a file, which begins with its digest."""
+    parts = re.fullmatch(rb'\{"digest":"([0-9a-f]{32})","search":(.*)\}\n?', text, re.DOTALL)
+    if parts is None or hashlib.sha256(parts[2]).hexdigest()[:32].encode() != parts[1]:
+        raise Rejected("the file is damaged, or of another kind")
+    return json.loads(parts[2], object_pairs_hook=without_repetition)
+
+
 def without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object of the file: of a field that stands in it twice, people and programs may read different values."""
     content = dict(pairs)
@@ -424,8 +433,8 @@ def without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def main(arguments: list[str]) -> int:
     try:
-        with open(arguments[0], encoding="utf-8") as file:
-            content = json.load(file, object_pairs_hook=without_repetition)
+        with open(arguments[0], "rb") as file:
+            content = opened(file.read())
         judged, right, lines = check(content, int(arguments[1]) if len(arguments) > 1 else 1000)
     except Rejected as flaw:
         print(f"REJECTED: {flaw}")

@@ -192,16 +192,17 @@ def discover(
         raise InvalidInput("the checker of certificates does not know daemons; drop the certificate or the daemon")
     asked = question.problems
     kept = KeptSearch(checkpoint, question.record() | {"certificate": certificate})
-    trees = []
+    trees, judged = [], 0
     try:
         for number, problem in enumerate(asked):
             tick = _ticker(kept, progress, number, len(asked))
             search = TableSearch(problem, kept.branches(number), tick, whole=certificate)
             trees.append(search.explore())
+            judged += search.judged
     finally:
         kept.save()
     found = rank(asked, trees, progress)
-    discovery = Discovery(question, tuple(trees), found, kept.judged, time.monotonic() - begin)
+    discovery = Discovery(question, tuple(trees), found, judged, time.monotonic() - begin)
     discovery.check_counts()
     return discovery
 
@@ -212,7 +213,6 @@ def _ticker(
     last = [time.monotonic()]
 
     def tick(search: TableSearch) -> None:
-        kept.judged += 1  # also judgements that an interrupt made necessary a second time
         now = time.monotonic()
         if now - last[0] >= EVERY:
             last[0] = now

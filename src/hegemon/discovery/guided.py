@@ -18,17 +18,18 @@ from typing import TYPE_CHECKING, Any
 from hegemon import display
 from hegemon.discovery.discover import Found, process, summary
 from hegemon.discovery.judge import FAILS, Outlook, judge, members
-from hegemon.discovery.keeping import read_kept, write_kept
 from hegemon.discovery.search import Problem, TableSearch
 from hegemon.discovery.specifications import SearchQuestion, parse_sizes
 from hegemon.discovery.times import exact_times
 from hegemon.errors import InvalidInput
 from hegemon.experiments.executors.pool import open_pool
+from hegemon.kept import read_kept, write_kept
 from hegemon.runs.option import seed_of
 
 if TYPE_CHECKING:
     from hegemon.runs.option import Seed
 
+KIND = "checkpoint of a guided search"
 LENGTH = 400  # changes of a walk
 WALKS = 100
 MOST_LEARNED = 300  # failures that a walk remembers
@@ -99,7 +100,7 @@ def discover_guided(
     asked = question.record() | {"seed": seed, "length": LENGTH}
     done: dict[str, list[Any]] = {}
     if checkpoint is not None and Path(checkpoint).exists():
-        content = read_kept(checkpoint)
+        content = read_kept(checkpoint, KIND)
         if content["question"] != asked:
             raise InvalidInput(f"{checkpoint} belongs to another search; give another file, or the options of that one")
         done = content["walks"]
@@ -112,11 +113,11 @@ def discover_guided(
             if progress is not None:
                 progress("guided search, walks", len(done), walks)
             if checkpoint is not None and time.monotonic() - saved > PATIENCE:
-                write_kept(checkpoint, {"question": asked, "walks": done})
+                write_kept(checkpoint, KIND, {"question": asked, "walks": done})
                 saved = time.monotonic()
     finally:
         if checkpoint is not None:
-            write_kept(checkpoint, {"question": asked, "walks": done})
+            write_kept(checkpoint, KIND, {"question": asked, "walks": done})
     answers = [done[str(k)] for k in range(walks)]
     found = rank_tables(problems, [(number, tuple(table)) for tables, _, _ in answers for number, table in tables])
     judged, skipped = (sum(answer[k] for answer in answers) for k in (1, 2))

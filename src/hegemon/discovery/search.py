@@ -71,7 +71,7 @@ class TableSearch:
         self.learn, self.whole = learn, whole  # whether failures are learned from; whether the whole tree is kept
         rules = problem.space.rules
         self.keeps = [[problem.keeps(k, c) for c in range(len(rule.choices))] for k, rule in enumerate(rules)]
-        self.judged = 0
+        self.judged = 0  # judgements, those of kept branches included
         self.done = 0  # about how many tables are covered so far
 
     def explore(self) -> Node:
@@ -80,9 +80,10 @@ class TableSearch:
 
     def _explore(self, table: list[int], path: tuple[int, ...], tables: int) -> tuple[Node, int | None]:
         """The tree below, and the rules that its failure depends on: None if something there holds."""
-        key = ".".join(map(str, path))
+        key, begin = ".".join(map(str, path)), self.judged
         if len(path) <= KEPT_DEPTH and key in self.kept:
-            node, uses = self.kept[key]
+            node, uses, judged = self.kept[key]
+            self.judged += judged
             return node, uses
         self.judged += 1
         self.tick(self)
@@ -100,7 +101,7 @@ class TableSearch:
             table[rule] = -1
             if self.learn and uses is not None and not uses >> rule & 1:
                 self.done = before + tables if len(path) <= KEPT_DEPTH else before
-                return self._keep(key, path, node if self.whole else _scaled(node, choices), uses)
+                return self._keep(key, path, node if self.whole else _scaled(node, choices), uses, begin)
             if len(path) == KEPT_DEPTH:
                 self.done += tables // choices * len(group)
             branches.append((tuple(group), node))
@@ -110,14 +111,17 @@ class TableSearch:
                 union |= uses
         whole = ("rule", rule, tuple(branches))
         if not failing:
-            return self._keep(key, path, whole, None)
-        return self._keep(key, path, whole if self.whole else _tallied(branches), union & ~(1 << rule))
+            return self._keep(key, path, whole, None, begin)
+        return self._keep(key, path, whole if self.whole else _tallied(branches), union & ~(1 << rule), begin)
 
-    def _keep(self, key: str, path: tuple[int, ...], node: Node, uses: int | None) -> tuple[Node, int | None]:
+    def _keep(
+        self, key: str, path: tuple[int, ...], node: Node, uses: int | None, begin: int
+    ) -> tuple[Node, int | None]:
+        """Keep a finished branch, with the number of judgements that it took."""
         if len(path) <= KEPT_DEPTH:
             for below in [one for one in self.kept if one.startswith(f"{key}." if key else "") and one != key]:
                 del self.kept[below]
-            self.kept[key] = [node, uses]
+            self.kept[key] = [node, uses, self.judged - begin]
         return node, uses
 
 

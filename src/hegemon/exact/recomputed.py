@@ -26,6 +26,7 @@ from hegemon.exact.configurations import Configurations
 from hegemon.exact.containment import contains_rows, contains_turned_rows, named_set
 from hegemon.exact.solving import REQUIRED, ROUNDING, unreliable
 from hegemon.exact.sweeping import Direction, Extrapolation
+from hegemon.kept import read_kept_arrays, write_kept_arrays
 
 PER_KEY = 0.25  # bytes: the map of representatives, and how many come before each word of it
 PER_CONFIGURATION = 40  # bytes: values, sets, levels, the last moves of the values
@@ -33,6 +34,7 @@ WORDS = 1 << 12  # of the map, that one thread visits at a time
 TOGETHER = 16  # ranges that are swept at the same time, on any number of cores: digits must not depend on that
 MOST_PASSES = 20_000
 PRECISE = 1e-9  # change in one pass at which iteration ends; the residual is smaller still
+KIND = "checkpoint of values"
 SAVED_EVERY = 60.0  # seconds: an interrupt loses at most this much, and one pass
 LARGEST_SIZE = 2**31 - 1
 
@@ -258,18 +260,12 @@ class KeptValues:
     def values(self) -> np.ndarray:
         if not self.path.exists():
             return np.zeros(self.chain.size)
-        try:
-            stored = files.read_arrays(self.path)
-            digest, values = str(stored["digest"]), stored["values"]
-        except InvalidInput:
-            raise
-        except (OSError, ValueError, KeyError) as error:
-            why = "its parts have other names" if isinstance(error, KeyError) else error
-            raise InvalidInput(f"{self.path} is not a checkpoint ({why}); remove it or give another file") from None
-        if digest != self.digest or values.shape != (self.chain.size,) or values.dtype != np.float64:
+        stored = read_kept_arrays(self.path, KIND)
+        question, values = bytes(stored.get("question", b"")), stored.get("values", np.empty(0))
+        if question != self.digest.encode() or values.shape != (self.chain.size,) or values.dtype != np.float64:
             raise InvalidInput(f"{self.path} is a checkpoint of another question; remove it or give another file")
         return np.where(np.isfinite(values) & (values >= 0), values, 0.0)
 
     def save(self, values: np.ndarray) -> None:
-        with files.publish(self.path, "wb") as file:
-            np.savez(file, digest=self.digest, values=values)
+        question = np.frombuffer(self.digest.encode(), np.uint8)
+        write_kept_arrays(self.path, KIND, {"question": question, "values": values})

@@ -29,7 +29,7 @@ from hegemon.experiments.filters import choose_rows
 from hegemon.experiments.names import given_columns
 from hegemon.experiments.precision import TIMES, Precision, parse_precision
 from hegemon.experiments.store.folder import Folder
-from hegemon.experiments.store.table import parameters_in, read_table
+from hegemon.experiments.store.table import parameters_in, read_table, require_whole
 from hegemon.experiments.study import Study, study_from
 
 if TYPE_CHECKING:
@@ -287,6 +287,7 @@ def _schema(root: str | Path) -> Any:
     if not folder.table.is_file():
         raise InvalidInput(f"{root} has no table yet; run its `hegemon sweep` to the end")
     with _readable(root):
+        require_whole(folder)
         return read_schema(folder.table.absolute())
 
 

@@ -17,7 +17,7 @@ from hegemon.experiments.fingerprints import code_fingerprint
 from hegemon.experiments.goals import goals_of
 from hegemon.experiments.names import AXES, PREFIX
 from hegemon.experiments.probe import probe
-from hegemon.experiments.store.folder import Damaged, Folder
+from hegemon.experiments.store.folder import DamagedStudy, Folder
 from hegemon.experiments.store.provenance import Provenance, drivers
 from hegemon.experiments.store.table import compact, read_table
 from hegemon.experiments.study import Study, make_study, protocol_name
@@ -95,7 +95,7 @@ def run_study(
     """Make or go on with the study in the folder `out`, to the end or to an interrupt."""
     folder = Folder(out)
     if extend and folder.exists:
-        with suppress(Damaged):
+        with suppress(DamagedStudy):
             study = folder.study().joined(study)
     sound, failed = check_cases(study.cases)
     pool = open_pool(cluster, workers)

@@ -27,6 +27,7 @@ from hegemon.experiments.case import Case
 from hegemon.experiments.store.moments import moments_of
 from hegemon.experiments.store.record_files import MOST_TRIALS, Columns, RecordFile, encode_record
 from hegemon.graphs.topology import Topology
+from hegemon.kept import read_kept
 from hegemon.protocols.loading import name_protocol
 from hegemon.runs.record import MadeRecord
 from hegemon.runs.run import Run
@@ -222,6 +223,6 @@ def _deliver(record: dict[str, Any], task: dict[str, Any], answer: dict[str, Any
 
 def sees_folder(root: str, name: str) -> bool:
     try:
-        return json.loads((Path(root) / "study.json").read_text())["folder"] == name
-    except (OSError, ValueError, KeyError, TypeError):
+        return bool(read_kept(Path(root) / "study.json", "study")["folder"] == name)
+    except InvalidInput:
         return False

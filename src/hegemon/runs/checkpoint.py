@@ -1,12 +1,10 @@
 """A long run on disk: all that is needed to continue it with exactly the numbers of a run without interruption.
 
 A run offers its engine between calls. Snapshots are rare enough to cost little, and are written at intervals and
-at the end. A run that continues from an older snapshot repeats every draw. The file
-holds plain arrays and a JSON text, never code, with a digest of both.
+at the end. A run that continues from an older snapshot repeats every draw. The file holds plain arrays and a JSON text,
+never code.
 """
 
-import hashlib
-import io
 import json
 import time
 from pathlib import Path
@@ -17,12 +15,12 @@ import numpy as np
 from hegemon.compute.portraits import Unkept
 from hegemon.engines.engine import Engine
 from hegemon.errors import InvalidInput
-from hegemon.files import read_arrays, write_bytes
+from hegemon.kept import read_kept_arrays, write_kept_arrays
 
 if TYPE_CHECKING:  # imported here: other models need not load message passing
     from hegemon.engines.messages.engine import MessageEngine
 
-FORMAT = 3
+KIND, FORMAT = "checkpoint of a run", 4
 COST = 50  # a snapshot may take this fraction of the time (one part in COST)
 WRITE_SECONDS = 60.0
 
@@ -58,42 +56,24 @@ class Checkpoint:
         arrays: list[np.ndarray] = []
         text = json.dumps({"format": FORMAT, "about": self.about, "state": _encode(self.state, arrays)})
         content: dict[str, Any] = {f"a{k}": array for k, array in enumerate(arrays)}
-        content["text"] = np.frombuffer(text.encode(), np.uint8)
-        content["digest"] = np.frombuffer(_digest(content).encode(), np.uint8)
-        out = io.BytesIO()
-        np.savez(out, **content)
-        write_bytes(self.path, out.getvalue())
+        write_kept_arrays(self.path, KIND, content | {"text": np.frombuffer(text.encode(), np.uint8)})
 
 
 def read_checkpoint(path: str | Path) -> tuple[dict[str, Any], dict[str, Any] | None]:
     """The run and the snapshot of a file; InvalidInput if the file was damaged or changed."""
+    content = read_kept_arrays(path, KIND)
     try:
-        content = read_arrays(path)
-        digest = bytes(content.pop("digest")).decode()
-        if digest != _digest(content):
-            raise ValueError("its content has changed")
-        found = json.loads(bytes(content["text"]).decode())
-        if found["format"] != FORMAT:
+        known = json.loads(bytes(content["text"]).decode())
+        if known["format"] != FORMAT:
             raise InvalidInput(
-                f"{path} has format {found['format']} and this version reads {FORMAT}; continue with the version that "
+                f"{path} has format {known['format']} and this version reads {FORMAT}; continue with the version that "
                 "wrote it, or run again"
             )
-        return found["about"], _decode(found["state"], content)
-    except InvalidInput:
-        raise
-    except FileNotFoundError:
-        raise InvalidInput(f"there is no checkpoint {path}; give the file of `hegemon run … --checkpoint`") from None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as error:
-        why = f" ({error})" if type(error) is ValueError else ""  # of `files`, or of ours
-        raise InvalidInput(f"{path} is no whole checkpoint{why}; give another one, or run from the start") from None
-
-
-def _digest(content: dict[str, Any]) -> str:
-    digest = hashlib.sha256()
-    for name in sorted(content):
-        array = np.ascontiguousarray(content[name])
-        digest.update(f"{name} {array.dtype.descr} {array.shape} ".encode() + array.tobytes())
-    return digest.hexdigest()
+        return known["about"], _decode(known["state"], content)
+    except (KeyError, TypeError, ValueError) as error:
+        if isinstance(error, InvalidInput):
+            raise
+        raise InvalidInput(f"{path} is no whole {KIND}; give another one, or run from the start") from None
 
 
 def _encode(value: Any, arrays: list[np.ndarray]) -> Any:

@@ -2,13 +2,12 @@
 
 from typing import Any
 
-FORMAT = "hegemon proof 2"
+KIND = "proof"  # of the file
 
 
 def certificate(parts: Any, graphs: str) -> dict[str, Any]:
     """All proved statements of all parts, as numbers and names only, so that another program can check them."""
     return {
-        "format": FORMAT,
         "protocol": parts[0].system.protocol.id,
         "parameters": parts[0].system.parameters,
         "graphs": graphs,

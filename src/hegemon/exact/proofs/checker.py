@@ -15,6 +15,7 @@ On a complete graph a pair can meet if both states are present. On a connected g
 all states present lie in one component of the states that are not dead together.
 """
 
+import hashlib
 import itertools
 import json
 import re
@@ -26,8 +27,8 @@ from typing import Any
 
 def main(arguments: list[str]) -> int:
     try:
-        with open(arguments[0], encoding="utf-8") as file:
-            certificate = json.load(file, object_pairs_hook=without_repetition)
+        with open(arguments[0], "rb") as file:
+            certificate = opened(file.read())
         report, lines = check(certificate), list(said(certificate))
     except Exception as error:  # a file may hold anything, and a solver may fail on it in any way
         print(f"not a certificate: {type(error).__name__}: {error} (usage: checker certificate.json)", file=sys.stderr)
@@ -39,15 +40,11 @@ def main(arguments: list[str]) -> int:
 
 # What each field holds: a whole number, a text, a list of one form, a form by its name, or (printed alone) anything.
 FORMS: dict[str, dict[str, Any]] = {
-    "certificate": {"format": str, "protocol": str, "parameters": object, "graphs": str, "parts": ["part"]},
-    "part": {
-        "smallest_n": int, "inputs": [[int]], "states": [str], "outputs": [int], "rules": [[int]],
-        "statements": ["statement"],
-    },
-    "statement": {
-        "question": str, "set": str, "constraints": ["constraint"], "start": "start", "invariants": ["constraint"],
-        "stages": ["stage"],
-    },
+    "certificate": {"protocol": str, "parameters": object, "graphs": str, "parts": ["part"]},
+    "part": {"smallest_n": int, "inputs": [[int]], "states": [str], "outputs": [int], "rules": [[int]],
+             "statements": ["statement"]},
+    "statement": {"question": str, "set": str, "constraints": ["constraint"], "start": "start",
+                  "invariants": ["constraint"], "stages": ["stage"]},
     "start": {"text": str, "constraints": ["constraint"], "groups": ["group"]},
     "group": {"states": [int], "n": int, "input": int, "constant": int},
     "constraint": {"weights": [int], "at_least": int},
@@ -101,7 +98,6 @@ def conjunction(constraints: Any) -> str:
 def check(certificate: dict[str, Any]) -> dict[str, Any]:
     """What is proved, the number of obligations, the solvers used, and every failure."""
     require_form("certificate", certificate)
-    require(certificate["format"] == "hegemon proof 2", "an unknown format")
     connected = {"complete": False, "connected": True}[certificate["graphs"]]
     solvers = {name: ask for name, ask in (("z3", ask_z3), ("cvc5", ask_cvc5)) if find_spec(name)}
     report: dict[str, Any] = {"statements": [], "obligations": 0, "solvers": list(solvers), "failures": []}
@@ -146,6 +142,14 @@ def require_form(form: Any, content: Any) -> None:
                 require_form(inner, content[name])
     else:
         require(form is object or type(content) is form, f"{content!r:.80} is not of type {form.__name__}")
+
+
+def opened(text: bytes) -> Any:
+    """The certificate in a file, which begins with its digest."""
+    parts = re.fullmatch(rb'\{"digest":"([0-9a-f]{32})","proof":(.*)\}\n?', text, re.DOTALL)
+    if parts is None or hashlib.sha256(parts[2]).hexdigest()[:32].encode() != parts[1]:
+        raise ValueError("the file is damaged, or of another kind")
+    return json.loads(parts[2], object_pairs_hook=without_repetition)
 
 
 def without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -251,8 +255,7 @@ def text_of(number: int) -> str:
 
 
 def linear(weights: Any, shift: int = 0) -> str:
-    terms = [f"(* {text_of(weight)} c{state})" for state, weight in enumerate(weights) if weight]
-    return f"(+ {text_of(shift)} 0 {' '.join(terms)})"
+    return f"(+ {text_of(shift)} 0 {' '.join(f'(* {text_of(w)} c{state})' for state, w in enumerate(weights) if w)})"
 
 
 def holds(constraint: Any, rule: Any = None) -> str:  # before, or after, an interaction

@@ -7,7 +7,6 @@ grows as agents become fewer, so it serves all networks of 2 to N agents. A row 
 at its own N alone: fewer agents with the same parameters may hold much shorter.
 """
 
-import json
 import math
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -16,6 +15,7 @@ from typing import Any
 
 from hegemon.display import plain
 from hegemon.errors import InvalidInput
+from hegemon.kept import read_kept
 from hegemon.models.expressions import whole_number
 
 TABLE = Path(__file__).with_name("measured.json")
@@ -115,7 +115,7 @@ class Advice:
 
 @cache
 def table() -> tuple[Known, ...]:
-    return tuple(Known(**row) for row in json.loads(TABLE.read_text()))
+    return tuple(Known(**row) for row in read_kept(TABLE, "measured"))
 
 
 def advise(

@@ -1,7 +1,6 @@
 """The checkpoint from which an interrupted measurement of a holding time continues."""
 
 import hashlib
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,8 +8,10 @@ from hegemon.errors import InvalidInput
 from hegemon.experiments.holding.ensemble import Replication
 from hegemon.experiments.holding.process import Process
 from hegemon.experiments.holding.scouting import Scouted
-from hegemon.files import write_text
+from hegemon.kept import read_kept, write_kept
 from hegemon.models.protocol import Protocol
+
+KIND = "checkpoint of a holding time"
 
 
 class KeptReplications:
@@ -23,19 +24,15 @@ class KeptReplications:
         self._digest = hashlib.sha256(repr(what).encode()).hexdigest()
         if path is None or not Path(path).exists():
             return
-        try:
-            content = json.loads(Path(path).read_text())
-            digest = content["question"]
-            self.scouted = Scouted.from_record(content["scouted"])
-            self.replications = [Replication.from_record(one) for one in content["replications"]]
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise InvalidInput(f"{path} is no checkpoint of a holding time ({error}); give another file") from None
-        if digest != self._digest:
+        content = read_kept(path, KIND)
+        if content["question"] != self._digest:
             raise InvalidInput(f"{path} belongs to another question (protocol, n, start or seed); give another file")
+        self.scouted = Scouted.from_record(content["scouted"])
+        self.replications = [Replication.from_record(record) for record in content["replications"]]
 
     def save(self, scouted: Scouted, found: Sequence[Replication] = ()) -> None:
         if self.path is None or len(found) < len(self.replications):
             return
         records = [one.record() for one in found]
         content = {"question": self._digest, "scouted": scouted.record(), "replications": records}
-        write_text(self.path, json.dumps(content))
+        write_kept(self.path, KIND, content, infinite=True)

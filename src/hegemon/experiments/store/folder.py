@@ -5,11 +5,11 @@ own name, by which a worker verifies that it sees this folder
     records/*.jsonl     the measurements: one append-only file per process (see `record_files`)
     drivers/*.json      provenance: command, versions, machine, times, and that driver's progress
     table.parquet       all trials as one table, made from the records alone
+    table.sha256        the digest of the table
 
 Two drivers may work on one folder: they read each other's records, and what both measured counts once.
 """
 
-import json
 import os
 import secrets
 import time
@@ -22,13 +22,14 @@ from hegemon.experiments.store.moments import Moments, moments_of
 from hegemon.experiments.store.ranges import Ranges
 from hegemon.experiments.store.record_files import read_records
 from hegemon.experiments.study import Study, study_from
-from hegemon.files import MARK, write_text
+from hegemon.files import MARK
+from hegemon.kept import unseal, write_kept
 from hegemon.protocols.loading import digest_of
 
 STALE_SECONDS = 600  # an unfinished file this old belongs to no running process
 
 
-class Damaged(InvalidInput):
+class DamagedStudy(InvalidInput):
     """The file study.json, which defines the study, is damaged."""
 
 
@@ -36,7 +37,7 @@ class Folder:
     def __init__(self, root: str | Path):
         self.root = Path(root)
         self.records, self.drivers = self.root / "records", self.root / "drivers"
-        self.table = self.root / "table.parquet"
+        self.table, self.digest = self.root / "table.parquet", self.root / "table.sha256"
         self.entries: dict[str, dict[tuple[Any, ...], tuple[Any, ...]]] = defaultdict(
             dict
         )  # case → {(file, offset): (first, count, length)}
@@ -75,17 +76,17 @@ class Folder:
         """The study, and the whole content of study.json."""
         path = self.root / "study.json"
         try:
-            content = json.loads(path.read_text(encoding="utf-8"))
+            if not path.is_file():
+                raise InvalidInput(f"{self.root} holds no study; give the folder of `hegemon sweep … --out`")
+            content = unseal("study", path.read_bytes())
             rest: dict[str, Any] = {"folder": str(content["folder"])}
             for name in ("keys", "files"):
                 rest[name] = {str(key): str(value) for key, value in content.get(name, {}).items()}
             return study_from(content["study"]), rest
-        except (FileNotFoundError, NotADirectoryError):
-            raise InvalidInput(f"{self.root} holds no study; give the folder of `hegemon sweep … --out`") from None
         except InvalidInput:
             raise
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            raise Damaged(
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            raise DamagedStudy(
                 f"{path} is damaged; give its `hegemon sweep … --out {self.root}` again, which mends it and keeps all "
                 "that was measured"
             ) from None
@@ -106,7 +107,7 @@ class Folder:
         if self.exists:
             try:
                 before, there = self._content()
-            except Damaged:
+            except DamagedStudy:
                 self._set_aside()
             else:
                 rest["folder"] = there["folder"]
@@ -118,7 +119,7 @@ class Folder:
                         f"{self.root} holds another study; give another --out, or --extend to add to this one"
                     )
         content = {**rest, "study": study.content()}
-        write_text(self.root / "study.json", json.dumps(content, indent=1, allow_nan=False) + "\n")
+        write_kept(self.root / "study.json", "study", content, indent=1)
 
     def _set_aside(self) -> None:
         """Rename a damaged study.json: records name their cases, and the caller defines the study anew."""

@@ -1,6 +1,5 @@
 """Provenance: one file per driver with its command, versions, machine and progress."""
 
-import json
 import math
 import os
 import platform
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from hegemon.errors import InvalidInput
-from hegemon.files import write_text
+from hegemon.kept import read_kept, write_kept
 
 SCHEMA = 1
 BEAT_SECONDS = 3.0
@@ -52,7 +51,7 @@ class Provenance:
         self._last = time.monotonic()
         progress["seconds"] = round(time.monotonic() - self._begin, 1)
         try:
-            write_text(self.path, json.dumps({**self._content, **progress, "ended": ended}, indent=1) + "\n")
+            write_kept(self.path, "driver", {**self._content, **progress, "ended": ended}, indent=1)
         except InvalidInput:
             pass
 
@@ -62,11 +61,11 @@ def drivers(folder: Path) -> list[dict[str, Any]]:
     found = []
     for path in sorted(folder.glob("*.json")):
         try:
-            content = json.loads(path.read_text(encoding="utf-8"))
+            content: dict[str, Any] = read_kept(path, "driver")
             fresh = time.time() - path.stat().st_mtime < ALIVE_SECONDS
             content["alive"] = content["ended"] is None and fresh and _may_run(content)
-        except (OSError, ValueError, KeyError, TypeError):
-            continue  # a truncated file
+        except (InvalidInput, OSError):
+            continue  # a damaged file: provenance is only shown
         found.append(content)
     return sorted(found, key=lambda content: str(content.get("started")))
 

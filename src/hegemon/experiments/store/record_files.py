@@ -7,8 +7,6 @@ that value in every trial. A line damaged by a kill, a full disk or an editor do
 ignored. Every process writes a file of its own, so no process waits for another.
 """
 
-import hashlib
-import json
 import os
 import re
 import secrets
@@ -21,28 +19,24 @@ from pathlib import Path
 from typing import Any
 
 from hegemon.errors import Unfinished
+from hegemon.kept import Damaged, seal, unseal
 
-SCHEMA = 1
+KIND, SCHEMA = "record", 1
 SYNC_SECONDS = 0.1
 MOST_TRIALS = 5_000  # of one record: one value may stand for all of them, and expanding it must not fill the memory
-LINE = re.compile(rb'\{"digest":"([0-9a-f]{32})","record":(.*)\}', re.DOTALL)
 COLUMN_TYPES = (list, int, float, str, bool, type(None))
 
 
 def encode_record(record: dict[str, Any]) -> bytes:
     """The line of a record."""
-    body = json.dumps({"schema": SCHEMA, **record}, separators=(",", ":"), allow_nan=False).encode()
-    return b'{"digest":"' + _digest(body) + b'","record":' + body + b"}\n"
+    return seal(KIND, {"schema": SCHEMA, **record})
 
 
 def decode_record(line: bytes) -> dict[str, Any] | None:
     """The record of a line, or None for a damaged line."""
-    found = LINE.fullmatch(line.rstrip(b"\n"))
-    if found is None or _digest(found[2]) != found[1]:
-        return None
     try:
-        record = json.loads(found[2])
-    except (ValueError, RecursionError):
+        record = unseal(KIND, line)
+    except Damaged:
         return None
     return record if is_sound(record) else None
 
@@ -61,10 +55,6 @@ def is_sound(record: Any) -> bool:
         isinstance(values, COLUMN_TYPES) and (not isinstance(values, list) or len(values) == count)
         for values in columns.values()
     )
-
-
-def _digest(body: bytes) -> bytes:
-    return hashlib.sha256(body).hexdigest()[:32].encode()
 
 
 class Columns:

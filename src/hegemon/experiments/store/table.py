@@ -4,6 +4,7 @@ It is made from the records alone, and does not depend on which process measured
 the same study gives the same bytes. Records are read one at a time, so a million trials need little memory.
 """
 
+import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
@@ -15,7 +16,7 @@ from hegemon.experiments.names import OURS, PREFIX, short
 from hegemon.experiments.store.folder import Folder
 from hegemon.experiments.store.record_files import column, read_record
 from hegemon.experiments.study import study_from
-from hegemon.files import check_fits, write_with
+from hegemon.files import check_fits, write_text, write_with
 
 if TYPE_CHECKING:
     import pandas
@@ -88,6 +89,7 @@ def compact(folder: Folder, cases: list[tuple[dict[str, Any], str, int]], study:
                 writer.write_table(waiting.take(waiting.size), row_group_size=ROWS)
 
     write_with(folder.table, write)
+    write_text(folder.digest, f"{_digest(folder)}  {folder.table.name}\n")  # as `sha256sum -c` reads it
     return total
 
 
@@ -115,6 +117,17 @@ def parameters_in(metadata: Mapping[bytes, bytes]) -> dict[str, str]:
                 "another value; run its `hegemon sweep` again"
             )
     return {axis: axis.removeprefix(PREFIX) for axis in axes}
+
+
+def require_whole(folder: Folder) -> None:
+    """ValueError for a table that does not match its digest; Parquet itself would read other numbers from it."""
+    if folder.digest.read_text(encoding="utf-8").split() != [_digest(folder), folder.table.name]:
+        raise ValueError("it does not match its digest")
+
+
+def _digest(folder: Folder) -> str:
+    with open(folder.table, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 class _Waiting:
@@ -168,6 +181,7 @@ def read_table(folder: Folder, columns: list[str] | None = None) -> "pandas.Data
     from pyarrow.parquet import read_metadata
     from pyarrow.parquet import read_table as read_parquet
 
+    require_whole(folder)
     about = read_metadata(folder.table.absolute())
     groups = [about.row_group(place) for place in range(about.num_row_groups)]
     unpacked = sum(group.total_byte_size for group in groups)
