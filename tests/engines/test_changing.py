@@ -9,6 +9,8 @@ from scipy import stats
 import hegemon as hg
 from hegemon.compute.compilation import specialize
 from hegemon.compute.randomness import KERNEL, stream
+from hegemon.engines.schedulers.scheduler import memoryless
+from hegemon.engines.schedulers.uniform import UniformScheduler, all_arcs
 from hegemon.errors import InvalidInput
 from hegemon.graphs.families import complete, path
 from tests.engines.test_schedulers import named
@@ -16,6 +18,8 @@ from tests.engines.test_schedulers import named
 SAMPLES, LENGTH = 3000, 3
 LAWS = [
     ("edge-markov:1/2,1/3", path(4)), ("edge-markov:1/8,3/4", complete(3)), ("edge-markov:1,1", path(3)),
+    ("edge-markov:1/3,0", path(3)), ("edge-markov:1,0", path(3)), ("edge-markov:1,1/2", path(4)),
+    ("edge-markov:1/2,1", complete(3)),
     ("moving:2x2,near=0", complete(3)), ("moving:3x3,near=1", complete(2)), ("moving:3x4,near=0", complete(2)),
 ]  # fmt: skip
 
@@ -89,6 +93,30 @@ def test_runs_and_the_exact_chain_agree(text):
     steps = [run.steps for run in hg.run_trials(protocol, 400, start=start, scheduler=text, workers=1).runs]
     assert stats.ttest_1samp(steps, exact_mean).pvalue > 1e-4
     assert abs(uniform - exact_mean) > 1e-3
+
+
+@pytest.mark.parametrize("text", ["edge-markov:1,1", "edge-markov:1/3,0", "edge-markov:1,0"])
+def test_edges_that_are_always_there_are_the_uniform_law(text):
+    """What has probability 0 is no outcome: neither something that can happen, nor one of the cases of a proof."""
+    protocol = hg.Timer(n=3, s=2)
+    found, uniform = (hg.verify(protocol, graph="path:3", scheduler=one) for one in (text, None))
+    assert [one.holds for one in found.findings] == [one.holds for one in uniform.findings]
+    assert found.holding.worst == pytest.approx(uniform.holding.worst, rel=1e-9)
+    assert found.holding.best == pytest.approx(uniform.holding.best, rel=1e-9)
+    assert found.hitting.worst == pytest.approx(uniform.hitting.worst, rel=1e-9)
+    assert (named(text, path(3)).plan(path(3)).weights > 0).all()
+
+
+def test_a_plan_with_outcomes_of_probability_0_is_refused():
+    class Careless(UniformScheduler):
+        name, even = "careless", False
+
+        def plan(self, topology):
+            arcs = all_arcs(topology)
+            return memoryless(arcs, np.arange(len(arcs)))
+
+    with pytest.raises(InvalidInput, match="rows of weight 0"):
+        hg.verify(hg.Timer(n=3, s=2), scheduler=Careless())
 
 
 def test_agents_are_where_the_cells_say():

@@ -207,7 +207,10 @@ class Configurations(ConfigurationSpace):
 
     @cached_property
     def _plan(self) -> SchedulePlan:
-        return self.scheduler.plan(self.topology)
+        plan = self.scheduler.plan(self.topology)
+        if (plan.weights <= 0).any():
+            raise InvalidInput(f"the plan of the scheduler {self.scheduler} has rows of weight 0; leave these out")
+        return plan
 
     @cached_property
     def arcs(self) -> int:

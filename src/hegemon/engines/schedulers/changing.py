@@ -49,7 +49,7 @@ def pair_present(rows, n, s0, s1, s2, s3):  # type: ignore[no-untyped-def]
         if rows[k, 3] != clock:
             word, s0, s1, s2, s3 = turn(s0, s1, s2, s3)
             here = often + (rows[k, 2] - often) * decay ** (clock - rows[k, 3])
-            rows[k, 2] = 1 if (np.int64(word >> uint64(11)) + 0.5) / UNIT < here else 0
+            rows[k, 2] = 1 if np.int64(word >> uint64(11)) < here * UNIT else 0  # also where it is 0 or 1
             rows[k, 3] = clock
             absent += 1 - rows[k, 2]
         if rows[k, 2] == 1:
@@ -239,6 +239,8 @@ def planned(scheduler: Scheduler, begin: Hashable, after: Callable[[Any], Iterab
     for memory in order:
         idle[memory], meets[memory] = defaultdict(Fraction), defaultdict(Fraction)
         for chance, then in after(memory):
+            if not chance:
+                continue
             is_meeting = len(then) == 3 and isinstance(then[0], int) if isinstance(then, tuple) else False
             (meets if is_meeting else idle)[memory][then] += chance
             place = then[2] if is_meeting else then
