@@ -11,7 +11,8 @@ from tests.experiments.holding.zoo import Modes
 import hegemon as hg
 from hegemon.exact.hitting import survival, write_distribution
 from hegemon.exact.instance import Instance
-from hegemon.models import Bit, Choice, PopulationProtocol, Range, exactly, whole
+from hegemon.exact.quantiles import View
+from hegemon.models import Bit, Choice, Coin, PopulationProtocol, Range, everywhere, exactly, whole
 
 
 @pytest.mark.parametrize("n", [2, 3, 10, 50])
@@ -157,12 +158,46 @@ def test_quantiles_and_distribution(tmp_path):
     """Two leaders among two agents: one meeting decides. Among three: first for sure, then with chance 1/3."""
     answer = hg.verify(hg.Pairwise(n=3), quantiles=(0.3, 0.5, 0.9))
     assert answer.hitting.quantiles["all-leaders"] == {"0.3": 2, "0.5": 3, "0.9": 7}
-    views = {"start": np.eye(answer.chain.size)[0]}
+    views = {"start": View(np.eye(answer.chain.size)[0])}
     table = survival(answer.chain, answer.inside, views, lambda row: False, steps=20)[:, 0]
     assert np.allclose(table, [1, *((2 / 3) ** np.arange(20))])
     assert table.sum() + (2 / 3) ** 20 * 3 == pytest.approx(answer.hitting.mean)
     lines = write_distribution(answer, tmp_path / "d.csv").read_text().split()
     assert lines[0].startswith("step,mean,worst") and lines[1].startswith("0,1.0")
+
+
+class Ways(PopulationProtocol):
+    """From x = 51 a coin decides, 60 steps on average and in half of the cases 42; from x = 50 it is 50 steps."""
+
+    class State:
+        x: Range(0, 51)
+
+    class Coins:
+        ends: Coin("1/60")
+
+    def interact(a, b, p, coins):
+        x = max(a.x, b.x)
+        if x == 51:
+            x = 0 if coins.ends == 1 else 51
+        elif x > 0:
+            x -= 1
+        a.x = x
+        b.x = x
+
+    safe = everywhere(lambda a, p: a.x == 0)
+
+
+def test_the_worst_quantile_is_that_of_no_single_start(tmp_path):
+    """At every level it is the largest over all starts, and not that of the start with the largest mean."""
+    levels = (0.1, 0.5, 0.9)
+    answer = hg.verify(Ways(n=2), start="all", property="time", quantiles=levels, within=49)
+    starts = [[{"x": 51}] * 2, [{"x": 50}] * 2]
+    alone = [hg.verify(Ways(n=2), start=one, quantiles=levels).hitting.quantiles["mean"] for one in starts]
+    assert answer.hitting.worst == pytest.approx(60) and alone[0]["0.5"] == 42
+    assert answer.hitting.quantiles["worst"] == {key: max(one[key] for one in alone) for key in alone[0]}
+    assert answer.hitting.quantiles["worst"]["0.5"] == 50 and answer.within.worst == 0
+    table = np.genfromtxt(write_distribution(answer, tmp_path / "d.csv"), delimiter=",", names=True)
+    assert table["worst"][49] == 1 and table["worst"][50] == pytest.approx((59 / 60) ** 50)
 
 
 def test_starts_may_be_lists_files_and_names(tmp_path):

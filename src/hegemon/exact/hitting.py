@@ -13,7 +13,7 @@ from hegemon import files
 from hegemon.errors import InvalidInput
 from hegemon.exact.chain import Chain, matrix
 from hegemon.exact.findings import ways_into
-from hegemon.exact.quantiles import beyond_doubt, least_step
+from hegemon.exact.quantiles import View, beyond_doubt, least_step
 from hegemon.exact.solving import LinearSystem
 from hegemon.exact.traces import trace
 from hegemon.runs.stories import Trace
@@ -118,9 +118,9 @@ def reach_probability(chain: Chain, inside: np.ndarray, able: np.ndarray) -> np.
 
 
 def survival(
-    chain: Chain, inside: np.ndarray, views: dict[str, np.ndarray], enough: Callable[..., Any], steps: int | None = None
+    chain: Chain, inside: np.ndarray, views: dict[str, View], enough: Callable[..., Any], steps: int | None = None
 ) -> np.ndarray:
-    """P(not yet inside after t steps), t = 0, 1, …, in every view (a distribution over configurations).
+    """P(not yet inside after t steps), t = 0, 1, …, in every view.
 
     All starts are followed at once by stepping backwards: v_t = P v_(t-1). Stops when `enough(row)`.
     """
@@ -129,7 +129,7 @@ def survival(
     alive = outside.astype(float)
     rows, step = array("d"), 0
     while True:
-        row = [average(weights, alive) for weights in views.values()]
+        row = [view.of(alive) for view in views.values()]
         rows.extend(row)
         if enough(row) or step == steps:
             return np.frombuffer(rows).reshape(-1, len(views))
@@ -142,22 +142,21 @@ def survival(
         alive = (matrix @ alive) * outside
 
 
-def views_of(chain: Chain, times: HittingTimes, starts: dict[str, int]) -> dict[str, np.ndarray]:
-    """The starts that a distribution is shown for: the mean, the worst, and the named ones whose distribution ends.
+def views_of(chain: Chain, times: HittingTimes, starts: dict[str, int]) -> dict[str, View]:
+    """The starts that a distribution is shown for: their mean, at every step the worst of them, and the named ones.
 
     A named start from which the set is not reached with probability 1 is left out.
     """
 
-    def single(index: int) -> np.ndarray:
+    def single(index: int) -> View:
         weights = np.zeros(chain.size)
         weights[index] = 1.0
-        return weights
+        return View(weights)
 
     weights = start_weights(chain)
-    candidates = np.flatnonzero(weights > 0)
-    worst = candidates[first_largest(times.values[candidates], times.error)]
     named = {name: single(index) for name, index in starts.items() if np.isfinite(times.values[index])}
-    return {"mean": weights, "worst": single(worst)} | named
+    anywhere = np.ones(chain.size) if chain.is_whole else weights
+    return {"mean": View(weights), "worst": View(anywhere, is_worst=True)} | named
 
 
 def quantiles(
@@ -172,15 +171,15 @@ def quantiles(
     views = views_of(chain, times, starts)
     table = survival(chain, inside, views, beyond_doubt(chain, max(levels)))
     if chain.is_whole:
-        views["mean"] = chain.labelled  # whole numbers, so that ties are decided exactly
+        views["mean"] = View(chain.labelled)  # whole numbers, so that ties are decided exactly
     return {
-        view: {repr(float(level)): least_step(chain, inside, table[:, column], weights, level) for level in levels}
-        for column, (view, weights) in enumerate(views.items())
+        view: {repr(float(level)): least_step(chain, inside, table[:, column], starts_of, level) for level in levels}
+        for column, (view, starts_of) in enumerate(views.items())
     }
 
 
 def write_distribution(answer: "Verification", path: str | Path) -> Path:
-    """P(not yet reached) after every step, until at most one in 10^9 is left; one column per start."""
+    """P(not yet reached) after every step, until at most one in 10^9 is left; a column for each view."""
     times, case = cast(HittingTimes, answer.hitting), answer.case
     if not np.isfinite(times.worst):
         raise InvalidInput(f"{times.set} is not reached with probability 1, so its distribution has no end")

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -10,6 +10,28 @@ from hegemon.errors import InvalidInput
 
 if TYPE_CHECKING:
     from hegemon.exact.chain import Chain
+
+
+class View(NamedTuple):
+    """Which starts a distribution is of: their mean, with these weights, or the worst of those that have one."""
+
+    weights: np.ndarray
+    is_worst: bool = False
+
+    def of(self, alive: np.ndarray) -> float:
+        """The probability not to have reached the set, where it is known from every configuration."""
+        if self.is_worst:
+            return float(alive.max(initial=0.0, where=self.weights > 0))
+        return float((self.weights * alive).sum())  # by NumPy: the last digits of BLAS depend on its threads
+
+    def exactly(self, alive: list[int], whole: int) -> Fraction:
+        """The same in whole numbers over `whole`."""
+        if self.is_worst:
+            return Fraction(max(alive[index] for index in np.flatnonzero(self.weights > 0)), whole)
+        shares = [(Fraction(float(weight)), index) for index, weight in enumerate(self.weights) if weight > 0]
+        return sum((share * alive[index] for share, index in shares), Fraction(0)) / (
+            sum(share for share, _ in shares) * whole
+        )
 
 
 LONGEST = 10**9  # steps
@@ -23,14 +45,14 @@ def relative_rounding(chain: "Chain", steps: int | np.ndarray) -> float | np.nda
     return (steps * (widest + 3) + chain.size + 3) * ROUNDING
 
 
-def least_step(chain: "Chain", inside: np.ndarray, survival: np.ndarray, weights: np.ndarray, level: float) -> int:
+def least_step(chain: "Chain", inside: np.ndarray, survival: np.ndarray, view: View, level: float) -> int:
     """The least t with P(reached within t steps) >= level, for the decimal that `level` is written as."""
     left = 1 - Fraction(repr(float(level)))
     rounding = relative_rounding(chain, np.arange(len(survival)))
     surely = int(np.argmax(survival * (1 + rounding) <= float(left) * (1 - ROUNDING)))
     perhaps = int(np.argmax(survival * (1 - rounding) <= float(left) * (1 + ROUNDING)))
     for step in range(perhaps, surely):
-        if exact_survival(chain, inside, weights, step, level) <= left:
+        if exact_survival(chain, inside, view, step, level) <= left:
             return step
     return surely
 
@@ -44,7 +66,7 @@ def beyond_doubt(chain: "Chain", level: float) -> Callable[..., Any]:
     return lambda row: max(row) <= left
 
 
-def exact_survival(chain: "Chain", inside: np.ndarray, weights: np.ndarray, steps: int, level: float) -> Fraction:
+def exact_survival(chain: "Chain", inside: np.ndarray, view: View, steps: int, level: float) -> Fraction:
     """P(not yet inside after that many steps) in whole numbers: all probabilities have one common denominator."""
     if chain.transitions * steps > LARGEST_EXACT_WORK:
         raise InvalidInput(
@@ -60,6 +82,4 @@ def exact_survival(chain: "Chain", inside: np.ndarray, weights: np.ndarray, step
             begin, end = offsets[index], offsets[index + 1]
             after[index] = sum(arcs[k] * alive[targets[k]] for k in range(begin, end) if alive[targets[k]])
         alive = after
-    shares = [(Fraction(float(weight)), index) for index, weight in enumerate(weights) if weight > 0]
-    total = sum(share for share, _ in shares)
-    return sum(share * alive[index] for share, index in shares) / (total * chain.denominator**steps)
+    return view.exactly(alive, chain.denominator**steps)
