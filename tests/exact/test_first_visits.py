@@ -61,7 +61,7 @@ def test_a_named_start_behind_the_set_has_no_quantiles(tmp_path, monkeypatch):
     assert answer.hitting.quantiles == {view: {"0.5": 1} for view in ("mean", "worst", "begin")}
     assert hitting.write_distribution(answer, tmp_path / "all.csv").read_text().startswith("step,mean,worst,begin\n")
     everywhere = hitting.views_of(answer.case.chain, answer.hitting, {}) | {
-        "past": hitting.View(answer.inside * 0.0 + 1)
+        "past": hitting.Viewpoint(answer.inside * 0.0 + 1)
     }
     monkeypatch.setattr(hitting, "MOST_STEPS", 1000)
     with pytest.raises(hg.InvalidInput, match="beyond 1001 steps"):

@@ -11,7 +11,7 @@ from tests.experiments.holding.zoo import Modes
 import hegemon as hg
 from hegemon.exact.hitting import survival, write_distribution
 from hegemon.exact.instance import Instance
-from hegemon.exact.quantiles import View
+from hegemon.exact.quantiles import Viewpoint
 from hegemon.models import Bit, Choice, Coin, PopulationProtocol, Range, everywhere, exactly, whole
 
 
@@ -158,7 +158,7 @@ def test_quantiles_and_distribution(tmp_path):
     """Two leaders among two agents: one meeting decides. Among three: first for sure, then with chance 1/3."""
     answer = hg.verify(hg.Pairwise(n=3), quantiles=(0.3, 0.5, 0.9))
     assert answer.hitting.quantiles["all-leaders"] == {"0.3": 2, "0.5": 3, "0.9": 7}
-    views = {"start": View(np.eye(answer.chain.size)[0])}
+    views = {"start": Viewpoint(np.eye(answer.chain.size)[0])}
     table = survival(answer.chain, answer.inside, views, lambda row: False, steps=20)[:, 0]
     assert np.allclose(table, [1, *((2 / 3) ** np.arange(20))])
     assert table.sum() + (2 / 3) ** 20 * 3 == pytest.approx(answer.hitting.mean)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import hegemon as hg
 from hegemon.compute.randomness import FEW, KERNEL, START, generator, generators, stream, streams
+from hegemon.experiments.executors.gathering import Gathering
 from hegemon.models import Bit, PopulationProtocol, exactly
 from hegemon.models.configuration import Configuration, Group
 from hegemon.runs import course, setting
@@ -225,3 +226,45 @@ def test_a_configuration_given_as_start_is_not_written_to():
     start = Configuration(protocol.space, agents=protocol.space.decode_array(np.ones(9, int)))
     hg.run_trials(protocol, 20, start=start, workers=1)
     assert start.agents["leader"].sum() == 9
+
+
+def test_more_trials_than_memory_holds_are_refused():
+    """It once returned no runs, and said that somebody had interrupted them."""
+    for trials in (2**63, 10**9 + 1, 0):
+        with pytest.raises(hg.InvalidInput, match="out of range"):
+            hg.run_trials(hg.Pairwise(n=5), trials)
+    with pytest.raises(hg.InvalidInput, match="out of range"):
+        hg.lower_bound(trials=2**63)
+
+
+@pytest.mark.parametrize("place", ["_next", "_take", "_progress"])
+@pytest.mark.parametrize("error", [OverflowError("too large"), SystemExit(3)])
+def test_whatever_ends_a_thread_is_no_interrupt(monkeypatch, place, error):
+    def fails(self, *arguments):
+        raise error
+
+    monkeypatch.setattr(_Team, place, fails)
+    with pytest.raises(type(error)):
+        hg.run_trials(hg.Pairwise(n=5), 20)
+
+
+def test_an_interrupt_that_a_trial_raises_is_an_error_of_its_author(monkeypatch):
+    def fails(self, *arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_Team, "_take", fails)
+    with pytest.raises(hg.InvalidInput, match="raises KeyboardInterrupt"):
+        hg.run_trials(hg.Pairwise(n=5), 20)
+
+
+def test_nobody_waits_for_a_thread_that_has_ended():
+    class Broken(Gathering):
+        def _look(self):
+            raise OverflowError("too large")
+
+    executor = Broken(0.01)
+    with pytest.raises(OverflowError):
+        executor.submit(print).result(timeout=10)
+    executor._thread.join(10)
+    with pytest.raises(OverflowError):
+        executor.submit(print)

@@ -13,7 +13,7 @@ from hegemon import files
 from hegemon.errors import InvalidInput
 from hegemon.exact.chain import Chain, matrix
 from hegemon.exact.findings import ways_into
-from hegemon.exact.quantiles import View, beyond_doubt, least_step
+from hegemon.exact.quantiles import Viewpoint, beyond_doubt, least_step
 from hegemon.exact.solving import LinearSystem
 from hegemon.exact.traces import trace
 from hegemon.runs.stories import Trace
@@ -118,7 +118,7 @@ def reach_probability(chain: Chain, inside: np.ndarray, able: np.ndarray) -> np.
 
 
 def survival(
-    chain: Chain, inside: np.ndarray, views: dict[str, View], enough: Callable[..., Any], steps: int | None = None
+    chain: Chain, inside: np.ndarray, views: dict[str, Viewpoint], enough: Callable[..., Any], steps: int | None = None
 ) -> np.ndarray:
     """P(not yet inside after t steps), t = 0, 1, …, in every view.
 
@@ -142,21 +142,21 @@ def survival(
         alive = (matrix @ alive) * outside
 
 
-def views_of(chain: Chain, times: HittingTimes, starts: dict[str, int]) -> dict[str, View]:
+def views_of(chain: Chain, times: HittingTimes, starts: dict[str, int]) -> dict[str, Viewpoint]:
     """The starts that a distribution is shown for: their mean, at every step the worst of them, and the named ones.
 
     A named start from which the set is not reached with probability 1 is left out.
     """
 
-    def single(index: int) -> View:
+    def single(index: int) -> Viewpoint:
         weights = np.zeros(chain.size)
         weights[index] = 1.0
-        return View(weights)
+        return Viewpoint(weights)
 
     weights = start_weights(chain)
     named = {name: single(index) for name, index in starts.items() if np.isfinite(times.values[index])}
     anywhere = np.ones(chain.size) if chain.is_whole else weights
-    return {"mean": View(weights), "worst": View(anywhere, is_worst=True)} | named
+    return {"mean": Viewpoint(weights), "worst": Viewpoint(anywhere, is_worst=True)} | named
 
 
 def quantiles(
@@ -171,7 +171,7 @@ def quantiles(
     views = views_of(chain, times, starts)
     table = survival(chain, inside, views, beyond_doubt(chain, max(levels)))
     if chain.is_whole:
-        views["mean"] = View(chain.labelled)  # whole numbers, so that ties are decided exactly
+        views["mean"] = Viewpoint(chain.labelled)  # whole numbers, so that ties are decided exactly
     return {
         view: {repr(float(level)): least_step(chain, inside, table[:, column], starts_of, level) for level in levels}
         for column, (view, starts_of) in enumerate(views.items())

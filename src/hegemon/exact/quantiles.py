@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from hegemon.exact.chain import Chain
 
 
-class View(NamedTuple):
+class Viewpoint(NamedTuple):
     """Which starts a distribution is of: their mean, with these weights, or the worst of those that have one."""
 
     weights: np.ndarray
@@ -45,7 +45,7 @@ def relative_rounding(chain: "Chain", steps: int | np.ndarray) -> float | np.nda
     return (steps * (widest + 3) + chain.size + 3) * ROUNDING
 
 
-def least_step(chain: "Chain", inside: np.ndarray, survival: np.ndarray, view: View, level: float) -> int:
+def least_step(chain: "Chain", inside: np.ndarray, survival: np.ndarray, view: Viewpoint, level: float) -> int:
     """The least t with P(reached within t steps) >= level, for the decimal that `level` is written as."""
     left = 1 - Fraction(repr(float(level)))
     rounding = relative_rounding(chain, np.arange(len(survival)))
@@ -66,7 +66,7 @@ def beyond_doubt(chain: "Chain", level: float) -> Callable[..., Any]:
     return lambda row: max(row) <= left
 
 
-def exact_survival(chain: "Chain", inside: np.ndarray, view: View, steps: int, level: float) -> Fraction:
+def exact_survival(chain: "Chain", inside: np.ndarray, view: Viewpoint, steps: int, level: float) -> Fraction:
     """P(not yet inside after that many steps) in whole numbers: all probabilities have one common denominator."""
     if chain.transitions * steps > LARGEST_EXACT_WORK:
         raise InvalidInput(

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import pandas
 
 ROWS_OF_ALL = 4 * MOST_ROWS  # rows recorded by all trials together, besides those of the first
+MOST_TRIALS = 10**9
 MOST_WORKERS = 256
 GRACE = 0.3  # seconds within which running trials must end after an interrupt
 
@@ -95,8 +96,8 @@ def run_trials(asked: TrialsRecord) -> Trials:
     protocol, trials, first, workers, report = asked.protocol, asked.trials, asked.first, asked.workers, asked.report
     if asked.checkpoint is not None and trials != 1:
         raise InvalidInput("a checkpoint keeps one run; ask for one trial")
-    if trials < 1:
-        raise InvalidInput(f"trials = {trials} is out of range; ask for at least 1")
+    if not 1 <= trials <= MOST_TRIALS:
+        raise InvalidInput(f"trials = {trials} is out of range 1..{MOST_TRIALS}: their results are kept in memory")
     if workers is not None and not 1 <= workers <= MOST_WORKERS:
         raise InvalidInput(f"workers = {workers} is out of range 1..{MOST_WORKERS}")
     begin = time.perf_counter()
@@ -156,20 +157,22 @@ class _Team:
         return self._done + sum(self._running.values())
 
     def _work(self) -> None:
+        try:
+            self._make_trials()
+        except BaseException as error:  # whatever ends a thread is raised where trials are waited for
+            self._errors.append(error)
+
+    def _make_trials(self) -> None:
         pace = Pace(1)
         while (task := self._next(min(pace.amount, self._course.at_once))) is not None:
-            try:
-                if isinstance(task, range):
-                    pace.start()
-                    made = self._course.many([self._details(k, self._progress(k)) for k in task])
-                    pace.done(len(task))
-                    self._take(task, made)
-                else:
-                    trial, go_on = task
-                    self._take([trial], [go_on()])
-            except BaseException as error:
-                self._errors.append(error)
-                return
+            if isinstance(task, range):
+                pace.start()
+                made = self._course.many([self._details(k, self._progress(k)) for k in task])
+                pace.done(len(task))
+                self._take(task, made)
+            else:
+                trial, go_on = task
+                self._take([trial], [go_on()])
 
     def _next(self, most: int) -> "range | tuple[int, Callable[[], Run]] | None":
         """A long trial to continue, or the next trials: fewer towards the end, so that threads end together."""
@@ -203,6 +206,8 @@ class _Team:
         busy = next((thread for thread in self._threads if thread.is_alive()), None)
         if busy is not None:
             busy.join(patience)
+        if self._errors and isinstance(self._errors[0], KeyboardInterrupt):  # interrupts reach the main thread alone
+            raise InvalidInput("a trial raises KeyboardInterrupt, as only a keyboard should; raise another exception")
         if self._errors:
             raise self._errors[0]
         return busy is not None

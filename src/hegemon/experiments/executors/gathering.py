@@ -17,10 +17,13 @@ class Gathering(Executor, ABC):
         self._waiting: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._unanswered: set[Future[Any]] = set()
         self._ended = threading.Event()
+        self._failure: BaseException | None = None
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
 
     def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        if self._failure:
+            raise self._failure
         future: Future[Any] = Future()
         self._unanswered.add(future)
         future.add_done_callback(self._unanswered.discard)
@@ -35,8 +38,13 @@ class Gathering(Executor, ABC):
             self._thread.join()
 
     def _serve(self) -> None:
-        while not self._ended.wait(self._look_seconds):
-            self._look()
+        try:
+            while not self._ended.wait(self._look_seconds):
+                self._look()
+        except BaseException as error:  # nobody waits forever for a thread that has ended
+            self._failure = error
+            for future in list(self._unanswered):
+                future.set_exception(error)
 
     def _gathered(self) -> list[tuple[Any, ...]]:
         """What was submitted since the last poll: future, function, arguments."""
