@@ -11,7 +11,7 @@ from hegemon.discovery import checker
 from hegemon.discovery import judge as judging
 from hegemon.discovery.discover import discover, process
 from hegemon.discovery.judge import FAILS, HOLDS, Outlook, judge
-from hegemon.discovery.rules import RuleSpace, classes
+from hegemon.discovery.rules import RuleSpace, classes, renamings
 from hegemon.discovery.search import TableSearch, failing, holding
 from hegemon.discovery.specifications import SearchQuestion, parse_sizes
 
@@ -75,6 +75,72 @@ def test_all_tables_of_two_states_by_brute_force(options):
         kinds = {process(problem, table) for table, _ in holding(problem, tree)}
         if not options.get("silent") and all(-1 not in table for table, _ in holding(problem, tree)):
             assert {process(problem, choices) for choices in right} == kinds
+
+
+def used_pairs(table, n, starts, is_correct):
+    """The pairs that meet in a reached configuration, and those that meet in a correct one, on a complete graph."""
+    (arcs,), seen, used, settling = checker.asked_graphs("complete", n), set(), set(), set()
+    waiting = list(starts)
+    while waiting:
+        agents = waiting.pop()
+        if agents not in seen:
+            seen.add(agents)
+            pairs = {(agents[i], agents[j]) for i, j in arcs}
+            used |= pairs
+            settling |= pairs if is_correct(agents) else set()
+            for i, j in arcs:
+                for outcome in table[agents[i], agents[j]]:
+                    waiting.append(
+                        tuple(dict(zip((i, j), outcome, strict=True)).get(k, x) for k, x in enumerate(agents))
+                    )
+    return used, settling
+
+
+def kind_of_process(question, problem, choices):
+    """The process of a table by its definition in docs/discover.md, for complete graphs."""
+    table, outputs, used, settling = as_table(problem.space, choices), problem.outputs, set(), set()
+    for n in question.n:
+        for starts, is_correct in goals(question, outputs, n):
+            here = used_pairs(table, n, starts, is_correct)
+            used, settling = used | here[0], settling | here[1]
+
+    def leaves(before, after):
+        return before == after if question.silent else [outputs[x] for x in before] == [outputs[x] for x in after]
+
+    forms = []
+    for name in renamings(problem.colours):
+        form = {}
+        for pair in used:
+            told = [
+                (
+                    sorted(name[x] for x in after),
+                    pair in settling and problem.goal.keeps != "nothing" and leaves(pair, after),
+                )
+                for after in table[pair]
+            ]
+            form.setdefault(tuple(sorted(name[x] for x in pair)), []).append(sorted(told))
+        forms.append(sorted((pair, sorted(told)) for pair, told in form.items()))
+    return str(min(forms))
+
+
+COUNTED = {
+    "election": ({"n": "2,3"}, 1),
+    "at least as many": ({"n": "2", "specification": "predicate:A >= B"}, 2),
+    "threshold with a coin": ({"n": "2", "specification": "threshold:1", "coin": True, "symmetric": True}, 2),
+    "all": ({"n": "3", "specification": "predicate:A + B >= 1"}, 70),
+    "own, silent": ({"n": "2", "specification": "own", "correct": "count(output == 1) == 2", "silent": True}, 13),
+}
+
+
+@pytest.mark.parametrize(("options", "number"), COUNTED.values(), ids=COUNTED)
+def test_processes_are_counted_as_the_documentation_defines_them(options, number):
+    found = discover(states=2, **options)
+    kinds = set()
+    for place, problem in enumerate(found.problems):
+        every = itertools.product(*(range(len(rule.choices)) for rule in problem.space.rules))
+        right = [choices for choices in every if right_by_brute_force(found.question, problem, choices)]
+        kinds |= {(place, kind_of_process(found.question, problem, choices)) for choices in right}
+    assert len(found.found) == len(kinds) == number
 
 
 def test_a_sample_of_three_states_by_brute_force():

@@ -240,8 +240,11 @@ def rank(problems: Sequence[Problem], trees: Sequence[Node], progress: display.S
 
 
 def process(problem: Problem, table: Sequence[int]) -> tuple[Any, ...]:
-    """A key, equal for tables that differ only in the names of states, or, on complete graphs, in the initiator."""
-    space, anonymous = problem.space, problem.anonymous
+    """A key, equal for tables that differ only in the names of states, or, on complete graphs, in who becomes what.
+
+    Who becomes what matters for rules of correct configurations: there only one of the two may leave the outputs alone.
+    """
+    space, anonymous, settling = problem.space, problem.anonymous, problem.settling
     forms = []
     for name in renamings(problem.colours):
         form: dict[tuple[int, ...], list[Any]] = {}
@@ -251,7 +254,7 @@ def process(problem: Problem, table: Sequence[int]) -> tuple[Any, ...]:
             told: tuple[Any, ...] = ()
             if outcome is not None:
                 after = renamed(name, outcome)
-                told = *(sorted(after) if anonymous else after), problem.keeps(rule, table[rule])
+                told = *(sorted(after) if anonymous else after), rule in settling and problem.keeps(rule, table[rule])
             form.setdefault(tuple(sorted(reads)) if anonymous else reads, []).append(told)
         forms.append(tuple((reads, tuple(sorted(told))) for reads, told in sorted(form.items())))
     return min(forms)

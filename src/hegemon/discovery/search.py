@@ -11,6 +11,7 @@ of it: the rule's decision is then undone, and its other choices are skipped.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from hegemon.discovery.goals import NOTHING, OUTPUTS, SearchGoal
@@ -40,6 +41,17 @@ class Problem:
     @property
     def anonymous(self) -> bool:
         return self.cases[0].arena.anonymous
+
+    @cached_property
+    def settling(self) -> frozenset[int]:
+        """The rules that can be used in a correct configuration."""
+        return frozenset(
+            move.rule
+            for case in self.cases
+            for moves, correct in zip(case.arena.moves, case.correct, strict=True)
+            if correct
+            for move in moves
+        )
 
     def groups(self, rule: int, table: Sequence[int], exchange: bool = True) -> list[list[int]]:
         """The choices of a rule, those together that lead to the same process up to renaming."""
