@@ -407,6 +407,15 @@ def play_film(browser, file, last: int) -> None:
     context.close()
 
 
+def test_the_pace_of_a_film_can_be_changed(browser, tmp_path):
+    (tmp_path / "film.html").write_text(film_page(shoot(Session(hg.FischerJiang(n=N), seed=SEED), until="steps:4")))
+    page = open_page(browser, (tmp_path / "film.html").as_uri())
+    assert page.inner_text("#speedtext") == "×1" and page.is_hidden("#safebox")
+    page.keyboard.press("ArrowUp")
+    until(page, "h.speed === 100")
+    assert page.inner_text("#speedtext") == "×10" and not page.errors
+
+
 def test_a_dark_film_is_dark_wherever_it_is_opened(browser, tmp_path):
     film = shoot(Session(hg.FischerJiang(n=N), seed=SEED), until="steps:4")
     for dark, theme in ((True, "dark"), (None, "light")):

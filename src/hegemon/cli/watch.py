@@ -35,6 +35,9 @@ def watch_protocol(
     ] = None,
     max_steps: Annotated[int | None, integer("--max-steps", "the longest a film may be")] = None,
     no_browser: Annotated[bool, option("--no-browser", help="print the address and open nothing")] = False,
+    each: Annotated[
+        bool, option("--each", help="every visitor has a run of their own (at most 40, of 20,000 agents)")
+    ] = False,
     host: Annotated[str, option("--host", help="beyond loopback, others can connect", metavar="HOST")] = "127.0.0.1",
     port: Annotated[int, integer("--port", "0 takes a free one", high=65535)] = 0,
     quiet: options.Quiet = False,
@@ -52,6 +55,8 @@ def watch_protocol(
         from hegemon.web.spacetime import NO_COLUMNS, ordered, require_columns
         from hegemon.web.stills import film_for, require_strip
 
+        if each:
+            raise InvalidInput("--each is for a page with visitors; leave it out, or leave --save out")
         check_film_path(save)
         steps = [whole_number(part, "a step of --moments") for part in moments.split(",") if part.strip()]
         kind = picture_kind(save, as_, steps)
@@ -82,7 +87,7 @@ def watch_protocol(
     if until or max_steps:
         raise InvalidInput("--until and --max-steps say where a film ends: give --save FILE, or leave them away")
     with Progress(quiet=quiet):  # the first time, code is compiled
-        page = Watching(builder, host, port)
+        page = Watching(builder, host, port, each)
     serve_page(page, is_loopback(host), no_browser)
 
 

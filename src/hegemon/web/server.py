@@ -16,6 +16,7 @@ from hegemon.errors import InvalidInput
 from hegemon.hosts import is_addressed
 from hegemon.web.film import MODULES
 from hegemon.web.hall import MOST_SPECTATORS, Hall, Spectator
+from hegemon.web.rooms import FULL, Rooms
 
 if TYPE_CHECKING:  # installed with hegemon[web] alone
     from starlette.applications import Starlette
@@ -71,10 +72,10 @@ class Doorkeeper:
         return origin == f"http://{host}" if is_socket else origin in (None, f"http://{host}")
 
 
-def application(hall: Hall, keeper: Doorkeeper) -> "Starlette":
+def application(rooms: Rooms, keeper: Doorkeeper) -> "Starlette":
     """The routes: the page, its film, its disturbances, and the socket."""
     from starlette.applications import Starlette
-    from starlette.responses import JSONResponse, PlainTextResponse, Response
+    from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
     from starlette.routing import Route, WebSocketRoute
     from starlette.websockets import WebSocketDisconnect
 
@@ -86,8 +87,12 @@ def application(hall: Hall, keeper: Doorkeeper) -> "Starlette":
     async def show(request: "Request") -> "Response":
         if not keeper.admits(request.headers, request.path_params.get("token", "")):
             return refusal()
-        name = request.path_params.get("name", "")
+        name, room = request.path_params.get("name", ""), request.path_params.get("room", "")
+        if rooms.is_own and not room and not name:
+            return RedirectResponse(f"{rooms.new_name()}/", headers=HEADERS)
         if name in DOWNLOADS:
+            if (hall := rooms.find(room)) is None:
+                return PlainTextResponse(FULL, status_code=503, headers=HEADERS)
             answer = await hall.ask(name.partition(".")[0])
             if "refused" in answer:
                 return PlainTextResponse(answer["refused"] + "\n", status_code=503, headers=HEADERS)
@@ -97,12 +102,12 @@ def application(hall: Hall, keeper: Doorkeeper) -> "Starlette":
         if name in DOWNLOADS:
             headers = {**HEADERS, "Content-Disposition": f'attachment; filename="{name}"'}
             return JSONResponse(answer, headers=headers)
-        if name not in PAGE:
+        if name not in PAGE or not rooms.may_be(room):
             return PlainTextResponse("there is nothing here\n", status_code=404, headers=HEADERS)
         content = page.joinpath(PAGE[name]).read_bytes()
         return Response(content, media_type=KINDS[PAGE[name].rpartition(".")[2]], headers=HEADERS)
 
-    async def listen(socket: "WebSocket", spectator: Spectator) -> None:
+    async def listen(hall: Hall, socket: "WebSocket", spectator: Spectator) -> None:
         with contextlib.suppress(WebSocketDisconnect, RuntimeError, KeyError):  # KeyError: bytes instead of text
             while True:
                 hall.hear(spectator, await socket.receive_text())
@@ -111,21 +116,26 @@ def application(hall: Hall, keeper: Doorkeeper) -> "Starlette":
         if not keeper.admits(socket.headers, socket.path_params["token"], is_socket=True):
             await socket.close(1008)
             return
-        if len(hall.spectators) >= MOST_SPECTATORS:
+        room = socket.path_params.get("room", "")
+        hall = rooms.find(room)
+        if hall is None or len(hall.spectators) >= MOST_SPECTATORS:
             await socket.close(1013)
             return
         await socket.accept()
         spectator = hall.welcome(socket)
-        both = [asyncio.ensure_future(work) for work in (spectator.send_all(), listen(socket, spectator))]
+        both = [asyncio.ensure_future(work) for work in (spectator.send_all(), listen(hall, socket, spectator))]
         try:
             await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
         finally:
             hall.leave(spectator)
+            rooms.leave(room)
             for task in both:
                 task.cancel()
 
     routes = [
         WebSocketRoute("/{token}/socket", talk),
+        WebSocketRoute("/{token}/{room}/socket", talk),
+        Route("/{token}/{room}/{name:path}", show),
         Route("/{token}/{name:path}", show),
         Route("/{name:path}", show),
     ]

@@ -4,6 +4,7 @@ It communicates over a connection and is independent of browsers. It is a proces
 process could not import, a thread.
 """
 
+import contextlib
 import json
 import math
 import multiprocessing
@@ -16,6 +17,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from hegemon.errors import InvalidInput
+from hegemon.runs.option import MOST_AGENTS
 from hegemon.runs.record import RunRecord
 from hegemon.web.choosing import prescribed, story, successors
 from hegemon.web.commands import NOT_UNDERSTOOD, number_in, parse_command, refused
@@ -29,6 +31,7 @@ FRAME = 1 / 45  # least seconds between two frames
 SLICE = 0.01  # seconds of work between two checks for commands
 SHARE = 5  # readings take at most this fraction of the time (one part in SHARE), while it plays
 TOLD = 400  # steps per second: up to this speed each shown step is described
+MOST_ARCS = 100  # per agent that a run may have, on average
 LARGEST_START = 200_000  # states in a configuration dropped onto the page
 MOST_LATER = 64  # commands that wait for the end of a jump
 RETRACED = 40  # readings on the way back to the step at which a run should have stopped
@@ -54,6 +57,14 @@ def serve_alone(connection: Connection, build: Callable[[], Session]) -> None:
     serve(connection, build)
 
 
+def serve_each(control: Connection, build: Callable[[], Session], most: int) -> None:
+    """A run of its own for every connection that comes over `control`, each in a thread; all end with the parent."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            threading.Thread(target=serve, args=(control.recv(), build, most), daemon=True).start()
+
+
 def _end_with_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
@@ -61,15 +72,15 @@ def _end_with_parent() -> None:
         os._exit(1)  # there is nothing to save
 
 
-def serve(connection: Connection, build: Callable[[], Session]) -> None:
-    """Serve until the other side closes. `build()` returns a Session."""
+def serve(connection: Connection, build: Callable[[], Session], most: int = MOST_AGENTS) -> None:
+    """Serve until the other side closes. `build()` returns a Session; no page makes one of more than `most` agents."""
     try:
         session = build()
     except InvalidInput as error:
         connection.send(("refused", str(error)))
         return
     try:
-        Simulation(connection, session).run()
+        Simulation(connection, session, most).run()
     except (EOFError, BrokenPipeError, OSError, KeyboardInterrupt):
         return
 
@@ -77,8 +88,8 @@ def serve(connection: Connection, build: Callable[[], Session]) -> None:
 class Simulation:
     """No call takes long: longer work is a jump, which is made in slices and can be stopped."""
 
-    def __init__(self, connection: Connection, session: Session):
-        self.connection, self.session = connection, session
+    def __init__(self, connection: Connection, session: Session, most: int = MOST_AGENTS):
+        self.connection, self.session, self.most = connection, session, most
         self.playing, self.speed = False, default_speed(session)  # steps per second; infinite: as fast as possible
         self.wanted = False  # a frame was requested
         self.newcomer = False  # the next frame must include the curves so far
@@ -385,7 +396,12 @@ class Simulation:
 
     def _start_over(self, command: dict[str, Any], number: int | None) -> None:
         if "states" not in command:
-            self._begin(self._made(changed(self.session.record, command["values"])), MAKING, number)
+            record = changed(self.session.record, command["values"])
+            if record.protocol.n > self.most:
+                raise InvalidInput(
+                    f"a run of one's own has at most {self.most:,} agents here, not {record.protocol.n:,}"
+                )
+            self._begin(self._made(record), MAKING, number)
             return
         states = command["states"]
         rows = states.get("agents") if isinstance(states, dict) else states
@@ -395,7 +411,10 @@ class Simulation:
         self._greet()
 
     def _made(self, record: RunRecord) -> Jump:
-        self._take_over((yield from self._maker.make(record)))
+        session = yield from self._maker.make(record)
+        if not session.topology.is_complete and session.topology.arcs > MOST_ARCS * self.most:
+            raise InvalidInput(f"{session.topology.name} has {session.topology.arcs:,} arcs, too many for this page")
+        self._take_over(session)
         return True
 
     def _take_over(self, session: Session) -> None:

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from multiprocessing import Pipe, get_context
+from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,14 +20,16 @@ from hegemon.errors import InvalidInput, choose, meant
 from hegemon.experiments.request import make_record
 from hegemon.files import reserve, write_text
 from hegemon.models.protocol import Protocol
+from hegemon.runs.option import MOST_AGENTS
 from hegemon.runs.record import RunRecord
 from hegemon.runs.setting import Graph, Start
 from hegemon.web.film import film_page, shoot
 from hegemon.web.hall import Hall
 from hegemon.web.layout import require_watchable
+from hegemon.web.rooms import MOST_OWN_AGENTS, Rooms
 from hegemon.web.server import Doorkeeper, application, bind, require_web
 from hegemon.web.session import Session
-from hegemon.web.simulation import serve, serve_alone
+from hegemon.web.simulation import serve, serve_alone, serve_each
 
 if TYPE_CHECKING:  # installed with hegemon[web] alone
     import uvicorn
@@ -84,22 +87,35 @@ def nameless_main() -> Iterator[None]:
 class Watching:
     """A page that is being served: `url`, `stop()`; in a notebook it shows itself."""
 
-    def __init__(self, builder: Builder, host: str = "127.0.0.1", port: int = 0):
+    def __init__(self, builder: Builder, host: str = "127.0.0.1", port: int = 0, each: bool = False):
         require_web()
+        self._each = each  # whether every visitor has a run of their own
+        if each and builder.record.protocol.n > MOST_OWN_AGENTS:
+            n = builder.record.protocol.n
+            raise InvalidInput(f"a run for each visitor has at most {MOST_OWN_AGENTS:,} agents, not {n:,}")
         self._listener = bind(host, port)
         self.host, self.port = host, self._listener.getsockname()[1]
         self.token = secrets.token_urlsafe(16)
         self._here, there = Pipe()
+        self._builder = builder
         self._worker: BaseProcess | threading.Thread
+        self._control: Connection | None = None  # of the process that makes a run for each visitor
         if builder.can_travel:
-            self._worker = get_context("spawn").Process(target=serve_alone, args=(there, builder), daemon=True)
+            work: dict[str, Any] = {"target": serve_alone, "args": (there, builder)}
+            if each:
+                self._control, end = Pipe()
+                work = {"target": serve_each, "args": (end, builder, MOST_OWN_AGENTS)}
+            self._worker = get_context("spawn").Process(**work, daemon=True)
             with nameless_main():
                 self._worker.start()
+            if self._control is not None:
+                end.close()
+                self._control.send(there)
             there.close()
         else:
-            self._worker = threading.Thread(target=serve, args=(there, builder), daemon=True)
-            self._worker.start()
+            self._worker = self._thread_with(there)
         self._server: uvicorn.Server | None = None
+        self._rooms: Rooms | None = None
         self._opened: list[Path] = []  # files that lead to the page
         self._hall = Hall(self._here)
         try:
@@ -108,6 +124,22 @@ class Watching:
             self._end_simulation()
             self._listener.close()
             raise
+
+    def _thread_with(self, connection: Connection) -> threading.Thread:
+        most = MOST_OWN_AGENTS if self._each else MOST_AGENTS
+        thread = threading.Thread(target=serve, args=(connection, self._builder, most), daemon=True)
+        thread.start()
+        return thread
+
+    def _open_hall(self) -> Hall:
+        """A run of its own for one more visitor."""
+        here, there = Pipe()
+        if self._control is None:
+            self._thread_with(there)
+        else:
+            self._control.send(there)
+            there.close()
+        return Hall(here)
 
     def _wait_for_greeting(self) -> None:
         """Wait for the simulation's greeting; bad input raises InvalidInput here, before any page is open."""
@@ -144,14 +176,15 @@ class Watching:
         import uvicorn
 
         async def everything() -> None:
-            app = application(self._hall, Doorkeeper(self.host, self.port, self.token))
+            rooms = self._rooms = Rooms(self._hall, self._open_hall, self._each)
+            app = application(rooms, Doorkeeper(self.host, self.port, self.token))
             config = uvicorn.Config(
                 app, log_level="critical", ws="websockets-sansio", ws_per_message_deflate=False, lifespan="off",
                 timeout_graceful_shutdown=0, access_log=False,
             )  # fmt: skip
             self._server = server = uvicorn.Server(config)
             self._loop = asyncio.get_running_loop()
-            following = asyncio.ensure_future(self._hall.follow())
+            following = asyncio.ensure_future(rooms.follow())
             following.add_done_callback(lambda _: setattr(server, "should_exit", True))
             if ready:
                 ready()
@@ -182,6 +215,8 @@ class Watching:
         while self._opened:
             self._opened.pop().unlink(missing_ok=True)
         self._hall.line.close()
+        if self._rooms is not None:
+            self._rooms.close()
         if hasattr(self._worker, "kill"):
             self._worker.kill()  # there is nothing to save
 
@@ -189,6 +224,8 @@ class Watching:
         """The page as a widget of a notebook; None where anywidget is not installed."""
         from hegemon.web.widget import make_widget
 
+        if self._each:
+            return None
         return make_widget(self._hall, self._loop)
 
     def _repr_mimebundle_(self, **kinds: Any) -> Any:
@@ -277,11 +314,12 @@ def watch(
     engine: str = "auto", scheduler: Any = None, rates: Sequence[Any] = (),
     faults: Sequence[Any] = (), film: bool = False,
     until: str | None = None, max_steps: int | None = None, host: str = "127.0.0.1", port: int = 0,
-    browser: bool = True,
+    browser: bool = True, each: bool = False,
 ) -> Watching | Film:  # fmt: skip
     """Watch a run of a protocol on a page; returns the page, which `stop()` ends.
 
-    In a notebook the answer shows itself. With `film=True` nothing is served: the run is made to its end (or
+    In a notebook the answer shows itself. With `each=True` every visitor has a run of their own.
+    With `film=True` nothing is served: the run is made to its end (or
     `until` a set or `steps:K`, or `max_steps`) and the answer is a film that can be saved or shown.
     """
     options: dict[str, Any] = {"graph": graph, "start": start, "wake": wake, "seed": seed, "engine": engine}
@@ -290,7 +328,7 @@ def watch(
         raise InvalidInput("until and max_steps say where a film ends: give film=True, or leave them out")
     if film:
         return Film(shoot(builder(), until, max_steps))
-    page = Watching(builder, host, port).start()
+    page = Watching(builder, host, port, each).start()
     if browser and not in_notebook():
         page.open()
     return page

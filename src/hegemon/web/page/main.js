@@ -115,6 +115,7 @@ const take = {
     byId("write").replaceChildren(...["", ...greeting.writable].map((name) => new Option(name ? name.replaceAll("_", " ") : "nothing", name)));
     byId("killing").hidden = !greeting.fields.leader;
     byId("scrub").hidden = !state.film;
+    byId("speed").max = state.film ? 2 : 7; // a film: a tenth of its pace to ten times of it
     byId("scrub").max = (greeting.film || 1) - 1;
   },
 
@@ -167,14 +168,18 @@ for (const [name, act] of Object.entries(actions)) byId(name).onclick = act;
 byId("scrub").oninput = () => tell({ do: "frameAt", index: Number(byId("scrub").value) });
 
 // ×1 … ×10⁶, and as fast as it goes
-const unitSpeed = () => (state.greeting.kind === "bands" && state.greeting.model === "population" ? state.greeting.n / 1000 : 1);
+const unitSpeed = () => (!state.film && state.greeting.kind === "bands" && state.greeting.model === "population" ? state.greeting.n / 1000 : 1);
 function showSpeed(speed) {
   byId("speed").value = speed === null ? 7 : Math.round(Math.log10(speed / unitSpeed()));
+  if (state.film) {
+    byId("speedtext").textContent = `×${speed / 10}`;
+    return;
+  }
   byId("speedtext").textContent = speed === null ? "as fast as it goes" : `×${Math.round(speed / unitSpeed()).toLocaleString("en")} /s`;
 }
 byId("speed").oninput = () => {
   const exponent = Number(byId("speed").value);
-  const value = exponent === 7 ? null : unitSpeed() * 10 ** exponent;
+  const value = state.film ? 10 ** exponent : exponent === 7 ? null : unitSpeed() * 10 ** exponent;
   settings.set("speed", value, { do: "speed", value });
 };
 byId("write").onchange = () => {
@@ -193,7 +198,7 @@ function showSettings() {
   byId("playword").textContent = moves ? "pause" : "play";
   byId("stopsafe").checked = settings.of("stopsAtSafe", head, Boolean(head.stopsAtSafe));
   byId("write").value = settings.of("writing", head, head.writing || "");
-  if (!state.film) showSpeed(settings.of("speed", head, head.speed));
+  showSpeed(settings.of("speed", head, head.speed));
 }
 
 // What was clicked does not keep the keys: space plays, also after a click on a button.

@@ -86,6 +86,7 @@ export class Film {
     this.take = take;
     this.index = 0;
     this.playing = false;
+    this.speed = 10; // as the slider counts: ten is the film's own pace
     this.open(text);
   }
 
@@ -108,7 +109,7 @@ export class Film {
 
   show(index) {
     this.index = Math.max(0, Math.min(this.heads.length - 1, index));
-    this.take.frame({ ...this.heads[this.index], playing: this.playing, speed: 1, index: this.index }, this.pictures[this.index]);
+    this.take.frame({ ...this.heads[this.index], playing: this.playing, speed: this.speed, index: this.index }, this.pictures[this.index]);
   }
 
   send(command) {
@@ -117,17 +118,23 @@ export class Film {
       if (this.playing) return;
       if (this.index === this.heads.length - 1) this.index = 0;
       this.playing = true;
-      const pace = Math.max(60, Math.min(700, 12000 / this.heads.length));
+      const pace = () => Math.max(8, (10 * Math.max(60, Math.min(700, 12000 / this.heads.length))) / this.speed);
       const tick = () => {
         if (!this.playing) return;
         if (this.index >= this.heads.length - 1) this.playing = false;
-        else setTimeout(tick, pace);
+        else setTimeout(tick, pace());
         this.show(this.index + (this.playing ? 1 : 0));
       };
-      setTimeout(tick, pace);
+      setTimeout(tick, pace());
       this.show(this.index);
       return;
     }
+    if (kind === "speed") {
+      this.speed = command.value;
+      this.show(this.index);
+      return;
+    }
+    if (kind === "focus" || kind === "frame") return;
     this.playing = false;
     if (kind === "step") this.show(this.index + Math.sign(command.count));
     else if (kind === "frameAt") this.show(command.index);
