@@ -8,7 +8,7 @@ from pathlib import Path
 import typer
 
 from hegemon.cli import agent
-from hegemon.cli.application import COMMANDS, application
+from hegemon.cli.application import VERBS, application
 
 PAGE = Path(__file__).parent / "options.md"
 BEGIN = """# All options
@@ -47,7 +47,7 @@ def agent_rows() -> list[tuple[str, str, str]]:
 
 
 def section(name: str, command) -> list[str]:
-    _, examples = COMMANDS[name]
+    examples = VERBS[name].examples
     lines = [f"## {name}", "", " ".join((command.help or "").split()), ""]
     listed = agent_rows() if name == "agent" else rows(command)
     for heading in dict.fromkeys(row[2] for row in listed):
@@ -64,9 +64,9 @@ def escaped(text: str) -> str:
 
 
 def page() -> str:
-    app = typer.main.get_command(application(list(COMMANDS)))
+    app = typer.main.get_command(application(list(VERBS)))
     lines = [BEGIN]
-    for name in COMMANDS:
+    for name in VERBS:
         command = app.commands[name]
         if not command.hidden:
             lines += section(name, command)

@@ -12,10 +12,11 @@ BENEATH = {
     "files": {"errors"},
     "kept": {"errors", "files"},
     "display": {"errors"},
+    "parts": {"errors"},
     "hosts": set(),
     "analysis": {"errors", "files"},
-    "graphs": {"errors", "files"},
-    "models": {"errors", "files", "display", "graphs"},
+    "graphs": {"errors", "files", "parts"},
+    "models": {"errors", "files", "display", "graphs", "parts"},
 }
 BENEATH["protocols"] = {"models"} | BENEATH["models"]
 BENEATH["compute"] = {"errors", "files"}

@@ -11,7 +11,7 @@ from benchmarks import gallery, manual
 from benchmarks.manual import HERE, MINUTE, Command, File, Outcome, comparable, pages, parts, read
 
 from hegemon.cli import watch
-from hegemon.cli.application import COMMANDS, application
+from hegemon.cli.application import VERBS, application
 from hegemon.cli.main import main
 from hegemon.protocols import CATALOGUE
 
@@ -146,8 +146,8 @@ def test_the_page_of_options_has_every_option():
 
 def missing_options(text: str) -> list[str]:
     sections = dict(re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", text, re.M | re.S))
-    app = typer.main.get_command(application(list(COMMANDS)))
-    wanted = {name: app.commands[name] for name in COMMANDS if not app.commands[name].hidden and name != "agent"}
+    app = typer.main.get_command(application(list(VERBS)))
+    wanted = {name: app.commands[name] for name in VERBS if not app.commands[name].hidden and name != "agent"}
     return [
         f"{name} {flag}"
         for name, command in wanted.items()
@@ -175,7 +175,7 @@ def test_the_page_of_files_names_every_option_that_takes_one():
 
 
 def unnamed_files(text: str) -> list[str]:
-    app = typer.main.get_command(application(list(COMMANDS)))
+    app = typer.main.get_command(application(list(VERBS)))
     return [
         f"{name} {one.opts[0]}"
         for name, command in app.commands.items()

@@ -11,6 +11,7 @@ Each name is loaded when it is first used: a name that needs no compiler does no
 import importlib as _importlib
 from typing import TYPE_CHECKING, Any as _Any
 
+from hegemon import parts as _parts
 from hegemon.errors import InvalidInput
 
 __version__ = "0.2.0"
@@ -117,6 +118,8 @@ __all__ = ["InvalidInput", "network", *_HOMES]  # noqa: PLE0604 - the names are 
 def __getattr__(name: str) -> _Any:
     if name == "network":
         return _importlib.import_module("hegemon.network")
+    if name in _HOMES and (wing := _parts.missing_wing_of(_HOMES[name])):
+        raise ImportError(f"hegemon.{name} needs {_parts.WINGS[wing]}: this installation has no folder hegemon/{wing}")
     home = _importlib.import_module(_HOMES[name]) if name in _HOMES else None
     if home is None and name[:1].isupper():  # a protocol's class
         home = _importlib.import_module("hegemon.protocols")

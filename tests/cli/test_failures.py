@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from hegemon.cli import application, failures, progress
-from hegemon.cli.application import COMMANDS, SENTENCES, load
+from hegemon.cli.application import VERBS, load
 from hegemon.cli.main import main
 from hegemon.cli.output import Sheet
 from tests.cli import sentences
@@ -232,15 +232,15 @@ def test_a_child_that_hears_nothing_is_ended_and_one_that_crashes_is_told(tmp_pa
 
 
 def test_the_list_of_commands_says_what_the_commands_say():
-    for name, (place, examples) in COMMANDS.items():
-        assert load(place).__doc__.split("\n")[0] == SENTENCES[name]
-        assert len(examples) == 2 and all(example.startswith(f"hegemon {name}") for example in examples)
+    for name, verb in VERBS.items():
+        assert load(name, verb).__doc__.split("\n")[0] == verb.sentence
+        assert len(verb.examples) == 2 and all(example.startswith(f"hegemon {name}") for example in verb.examples)
 
 
 def test_every_long_command_can_be_told_to_be_quiet():
     long = "run check sweep watch verify prove search-worst discover reproduce mixing-time lower-bound network"
     for name in (*long.split(), "compare-messages"):
-        names = inspect.signature(load(COMMANDS[name][0])).parameters
+        names = inspect.signature(load(name, VERBS[name])).parameters
         assert "quiet" in names, f"{name} has no --quiet"
 
 

@@ -5,7 +5,7 @@ import shlex
 import pytest
 import typer
 
-from hegemon.cli.application import COMMANDS, application
+from hegemon.cli.application import VERBS, application
 from hegemon.cli.main import main
 
 BY_MODEL = {
@@ -26,7 +26,7 @@ EVERY_MODEL = {
 
 @pytest.fixture(scope="module")
 def commands():
-    return typer.main.get_command(application(list(COMMANDS))).commands
+    return typer.main.get_command(application(list(VERBS))).commands
 
 
 def test_options_are_grouped_by_the_model_that_they_mean_something_to(commands):
@@ -50,8 +50,8 @@ def test_numbers_are_shown_as_numbers(commands):
 
 
 def test_every_command_ends_with_two_examples(capsys):
-    for name, (_, examples) in COMMANDS.items():
-        assert len(examples) == 2 and all(line.split()[:2] == ["hegemon", name] for line in examples)
+    for name, verb in VERBS.items():
+        assert len(verb.examples) == 2 and all(line.split()[:2] == ["hegemon", name] for line in verb.examples)
 
 
 AT_ONCE = ("list", "show", "new", "mixing-time", "advise")  # what they ask for takes no time
@@ -60,7 +60,7 @@ AT_ONCE = ("list", "show", "new", "mixing-time", "advise")  # what they ask for 
 @pytest.mark.parametrize("name", AT_ONCE)
 def test_examples_work_as_they_are_printed(capsys, monkeypatch, tmp_path, name):
     monkeypatch.chdir(tmp_path)
-    for line in COMMANDS[name][1]:
+    for line in VERBS[name].examples:
         assert main(shlex.split(line)[1:]) == 0, line
 
 
@@ -69,5 +69,26 @@ def test_the_examples_of_check_speak_of_the_file_that_new_writes(capsys, monkeyp
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(checking, "engines", lambda *_: ())  # what is asked is whether the words fit
-    for line in (COMMANDS["new"][1][0], *COMMANDS["check"][1]):
+    for line in (VERBS["new"].examples[0], *VERBS["check"].examples):
         assert main([*shlex.split(line)[1:]]) == 0, line
+
+
+def test_help_shows_the_options_that_most_people_use_and_help_all_all_of_them(capsys):
+    assert main(["run", "--help"]) == 0
+    short = capsys.readouterr().out
+    assert main(["run", "--help-all"]) == 0
+    full = capsys.readouterr().out
+    assert "--trials" in short and "--scheduler" not in short and "--scheduler" in full
+    assert "more options: hegemon run --help-all" in short and "--help-all" in full
+    assert len(short.splitlines()) < 50 and short.index("hegemon run pairwise --n 1000") < short.index("--trials  ")
+
+
+def test_the_common_options_exist(commands):
+    for name, verb in VERBS.items():
+        assert set(verb.common) <= {option.name for option in commands[name].params}, name
+
+
+def test_verbs_stand_in_groups(capsys):
+    assert main(["--help"]) == 0
+    shown = capsys.readouterr().out
+    assert all(verb.group in shown for verb in VERBS.values())

@@ -9,17 +9,18 @@ import pytest
 import hegemon as hg
 from hegemon.analysis.pictures import Picture, new_figure
 from hegemon.cli import tables
-from hegemon.cli.application import COMMANDS, HIDDEN, TABLED, application
+from hegemon.cli.application import VERBS, application
 from hegemon.cli.main import main
 from hegemon.protocols.listing import SHELVES
 
 
 def test_every_command_that_prints_tables_has_both(capsys):
-    without = {"compare", "agent", "network", "watch", "new", "import", "export", *HIDDEN}
-    assert set(COMMANDS) - without == set(TABLED) - set(HIDDEN)
-    for name in [*TABLED, "compare"]:
+    without = {"compare", "agent", "network", "watch", "new", "import", "export", "compare-messages"}
+    tabled = {name for name, verb in VERBS.items() if verb.tabled}
+    assert set(VERBS) - without == tabled
+    for name in [*sorted(tabled), "compare"]:
         (command,) = [one for one in application([name]).registered_commands if one.name == name]
-        assert main([name, "--help"]) == 0
+        assert main([name, "--help-all"]) == 0
         shown = capsys.readouterr().out
         assert command is not None and "--latex" in shown and "--csv" in shown, name
 

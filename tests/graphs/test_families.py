@@ -100,7 +100,7 @@ def test_specs(spec, n, arcs):
         topology = parse(spec, given_n, rng())
         assert topology.n == n and (arcs is None or topology.arcs == arcs)
         assert parse(topology.name, None, rng()).arcs == topology.arcs
-    with pytest.raises(InvalidInput, match=f"has {n} nodes, but n = {n + 1} was asked for"):
+    with pytest.raises(InvalidInput, match=f"has {n} nodes, and n is {n + 1}"):
         parse(spec, n + 1, rng())
 
 

@@ -159,7 +159,7 @@ def test_absent_files_and_wrong_sizes(write, tmp_path):
     for path in (tmp_path / "absent.txt", tmp_path):
         with pytest.raises(InvalidInput, match="there is no graph file"):
             from_file(path)
-    with pytest.raises(InvalidInput, match="has 2 nodes, but n = 3 was asked for"):
+    with pytest.raises(InvalidInput, match="has 2 nodes, and n is 3"):
         parse(write("a b\n"), 3, np.random.default_rng(1))
 
 

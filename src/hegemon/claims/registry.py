@@ -165,7 +165,7 @@ def all_claims() -> dict[str, Claim]:
 
 
 def claims_of(file: str | None) -> dict[str, Claim]:
-    """The claims of a user's file, or those of the five papers."""
+    """The claims of a user's file or of another package, or those of the five papers."""
     if not file:
         return all_claims()
     from hegemon.claims.stating import claims_in

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from hegemon import parts
 from hegemon.claims.conclusions import LIMIT, examine
 from hegemon.claims.registry import Claim
 from hegemon.errors import InvalidInput, choose, meant
@@ -157,8 +158,10 @@ def _file_being_read() -> str:
 
 
 def claims_in(file: str | Path) -> dict[str, Claim]:
-    """The claims that a Python file states, in their order."""
+    """The claims that a Python file, or a module of another package, states, in their order."""
     name = str(file)
+    if not name.endswith(".py") and parts.is_known("claims", name):
+        name = parts.file("claims", name)
     if not name.endswith(".py"):
         raise InvalidInput(f"{name} is not a Python file; give one that states claims (hegemon new {name}.py --claims)")
     name_protocol(name)

@@ -11,7 +11,7 @@ USUAL_SIZES = (*range(100, 110), *range(2, 10))
 
 
 def list_protocols(json: options.Json = False) -> None:
-    """The catalogue: every protocol with its model, what it does and where it was published."""
+    """List the catalogue: every protocol with its model, what it does and where it was published."""
     from hegemon.protocols.cited import GRADES
     from hegemon.protocols.listing import rows as listed
 
@@ -40,7 +40,7 @@ def show_protocol(
     set_: options.Set = None,
     json: options.Json = False,
 ) -> None:
-    """One protocol: reference, parameters, fields, number of states, starts, sets, observables."""
+    """Show one protocol: reference, parameters, fields, number of states, starts, sets, observables."""
     from hegemon.models.description import describe
     from hegemon.protocols.cited import CITED
 

@@ -99,7 +99,7 @@ def compare_elections(
     seed: options.Seed = 0, out: Out = None, workers: Workers = None, plot: options.Plot = None,
     csv: Csv = None, latex: Latex = None, json: options.Json = False, quiet: options.Quiet = False,
 ) -> None:  # fmt: skip
-    """`hegemon compare` of the elections by messages on complete graphs."""
+    """Compare the elections by messages on complete graphs."""
     from hegemon.experiments.comparing import ELECTION_SIZES, ELECTIONS
 
     compare_protocols(

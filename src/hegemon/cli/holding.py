@@ -47,7 +47,7 @@ def hold_leader(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """How long a leader is held, from 10^2 to 10^40 steps and beyond: a weighted ensemble, with an interval."""
+    """Estimate how long a leader is held, from 10^2 to 10^40 steps and beyond, with an interval."""
     outputs(checkpoint=(checkpoint, (".json",)), path=(path_, (".json",)))
     with Progress(quiet=quiet) as shown, going_on(checkpoint):
         from hegemon.experiments.holding.holding import agree, holding

@@ -22,7 +22,7 @@ def show_mixing_time(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """The mixing time of a random walk: the least k with every probability within 1/(2n) of its limit."""
+    """Compute the mixing time of a random walk: the least k with every probability within 1/(2n) of its limit."""
     with Progress("working", quiet=quiet):
         from hegemon.compute.randomness import GRAPH, generator
         from hegemon.graphs.families import parse
@@ -46,7 +46,7 @@ def lower_bound(
     seed: options.Seed = 0, workers: options.Workers = None, plot: options.Plot = None, json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:  # fmt: skip
-    """Theorem 3 as an experiment: `referees` with n^a messages, and how often it elects one leader."""
+    """Measure Theorem 3: `referees` with n^a messages, and how often it elects one leader."""
     outputs(plot=(plot, PICTURES))
     with Progress(quiet=quiet) as shown:
         from hegemon.experiments.budgets import draw_budget, lower_bound_points, read_candidates, read_exponents

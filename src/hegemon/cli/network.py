@@ -75,7 +75,7 @@ def run_network(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:  # fmt: skip
-    """Run a protocol among real processes on this machine, watch it elect a leader, disturb it, watch it heal.
+    """Run a protocol among real processes on this machine, disturb it, and watch it heal.
 
     In the live view, k kills a member, r restarts, p pauses, o resumes, c corrupts, x cuts off, h heals, l lets one
     leave, j join. Capitals strike the leader; q ends. Members, key and sockets exist as long as the command runs.

@@ -36,7 +36,7 @@ def prove_protocol(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Prove for every n at once, where states do not grow with n. Exit code 1: something asked is not proved."""
+    """Prove statements for every n at once, where states do not grow with n."""
     outputs(certificate=(certificate, (".json",)))
     with Progress(quiet=quiet) as shown:
         from hegemon.exact.proofs.certificates import KIND
@@ -84,6 +84,6 @@ def print_report(content: dict[str, Any]) -> None:
         screen.print(f"written: {place}")
     checked = content["checked"]
     solvers = " and ".join(checked["solvers"])
-    verdict = "everything asked is proved" if content["ok"] else "not everything asked is proved"
+    verdict = "all statements are proved" if content["ok"] else "not all statements are proved"
     work = f"{counted(checked['obligations'], 'obligation')} checked again by {solvers}, {content['seconds']:.2f} s"
     screen.print(f"{verdict} ({work})", style="bold green" if content["ok"] else "bold red")

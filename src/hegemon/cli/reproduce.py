@@ -61,7 +61,7 @@ def reproduce_claims(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:  # fmt: skip
-    """Check the papers' claims on this machine, or your own. Run again to go on.
+    """Check the papers' claims on this machine, or your own. The same command again continues it.
 
     The exit code is 1 when a claim is violated, or when a claim of yours has no broken twin or does not catch it.
     """

@@ -92,7 +92,7 @@ def study_results(
     trials_csv: Annotated[str | None, options.path("--trials-csv", "write every trial (.csv)")] = None,
     json: options.Json = False,
 ) -> None:  # fmt: skip
-    """The trials of a study in groups, with intervals, fitted laws and a picture."""
+    """Show the trials of a study in groups, with intervals, fitted laws and a picture."""
     if plot:
         check_picture_path(plot)
     outputs(**{"trials-csv": (trials_csv, (".csv",))})

@@ -28,7 +28,7 @@ def search_worst_start(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:  # fmt: skip
-    """Search for a starting configuration with large expected convergence time."""
+    """Search for a start from which a protocol is slow."""
     outputs(out=(out, (".json",)))
     with Progress(quiet=quiet) as shown:
         from hegemon.experiments.worst_starts import search_worst

@@ -58,7 +58,7 @@ def sweep_study(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:  # fmt: skip
-    """Run a study: every case of a grid, many trials of each. The same command again goes on where it was."""
+    """Run a study: every case of a grid, many trials of each. The same command again continues it."""
     if status is not None:
         show_status(Path(status), json)
         return

@@ -85,9 +85,9 @@ def verify_protocol(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:  # fmt: skip
-    """Exact results on small instances: certain properties and expectations.
+    """Decide what always happens on a small instance, and compute exact expectations.
 
-    The exit code is 1 when something that is reported does not hold, whether it was claimed, asked for or neither:
+    The exit code is 1 when something that is reported does not hold, whether the protocol claims it or not:
     `--property` chooses what is reported.
     """
     given = dict(locals())

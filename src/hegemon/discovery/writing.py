@@ -14,7 +14,7 @@ from hegemon.models.rule_writing import quoted
 if TYPE_CHECKING:
     from hegemon.discovery.discover import Found
 
-GOALS = {"leader-election": "It elects one leader", "own": "It reaches what was asked for"}
+GOALS = {"leader-election": "It elects one leader", "own": "It reaches the condition"}
 
 
 def rule_lines(found: "Found") -> list[str]:

@@ -5,6 +5,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from hegemon import parts
 from hegemon.engines.engine import Engine
 from hegemon.engines.schedulers.scheduler import Scheduler
 from hegemon.engines.schedulers.uniform import UNIFORM
@@ -21,29 +22,6 @@ if TYPE_CHECKING:  # a run of a ring does not load message passing
     from hegemon.models.population import PopulationProtocol
     from hegemon.models.rounds import RoundsProtocol
 
-# The engines that protocols of a model may use, with their modules, by the model's name.
-ENGINES = {
-    "population": {
-        "agents": "hegemon.engines.population.agents:Agents",
-        "batch": "hegemon.engines.batch.batch:Batch",
-        "events": "hegemon.engines.population.events:Events",
-        "plain": "hegemon.engines.population.plain:PlainPopulation",
-        "stepwise": "hegemon.engines.population.stepwise:Stepwise",
-    },
-    "rounds": {
-        "rounds": "hegemon.engines.rounds.rounds:Rounds",
-        "daemon": "hegemon.engines.rounds.daemon:DaemonEngine",
-        "plain": "hegemon.engines.rounds.plain:PlainRounds",
-    },
-    "messages": {
-        "nodes": "hegemon.engines.messages.nodes:Nodes",
-        "compiled": "hegemon.engines.messages.compiled.engine:Compiled",
-        "contacts": "hegemon.engines.messages.contacts:ContactsEngine",
-        "tokens": "hegemon.engines.messages.tokens:TokensEngine",
-        "asynchronous": "hegemon.engines.messages.asynchronous:Asynchronous",
-    },
-    "objects": {"objects": "hegemon.engines.population.objects:Objects"},
-}
 COMPLETE = "hegemon.engines.population.adaptive_complete"
 MANY_ARCS = 2**15  # of a graph on which compiling a message protocol takes less time than it saves
 PATTERNS = {"Contacts": "contacts", "Tokens": "tokens"}  # the engine that follows a pattern of messages
@@ -64,14 +42,14 @@ class Choice(NamedTuple):
 
 def engine_named(name: str, protocol: Protocol) -> Any:
     """An engine of a protocol's model."""
-    known = ENGINES[protocol.model.name]
-    if name not in known:
+    kind = f"{protocol.model.name} engines"
+    if name not in parts.BUILT_IN[kind]:
+        known = parts.BUILT_IN[kind]
         others = f"auto, {', '.join(known)}{meant(name, known)}"
         raise InvalidInput(
             f"engine {name!r} does not run {protocol.id}, a protocol {protocol.model.kind}; choose {others}"
         )
-    module, _, kind = known[name].partition(":")
-    return getattr(_module(module), kind)
+    return parts.part(kind, name)
 
 
 _module = cache(import_module)  # a short run is over in less time than Python takes to look a module up
@@ -85,7 +63,7 @@ def choose_watched(
     if model.has_interactions and name == "auto" and scheduler is not UNIFORM:
         return _following(scheduler, protocol, engine_named("agents", protocol), FOLLOWED["agents"])
     if model.has_interactions and name != "auto":
-        return engine_named(name, protocol), "as asked"
+        return engine_named(name, protocol), "chosen by --engine"
     if follows_nodes(name, protocol, scheduler):
         return engine_named("daemon", protocol), f"the scheduler {scheduler} is followed node by node"
     if model.has_interactions and protocol.n > most and topology.is_complete and protocol.space.has_codes:
@@ -117,7 +95,7 @@ def choose_for_messages(
         raise InvalidInput(f"engine {name} cannot run {where}; use auto")
     if name == "compiled":
         chosen.require(protocol)
-    return chosen, "as asked"
+    return chosen, "chosen by --engine"
 
 
 def _for_messages(protocol: "MessageProtocol", topology: Topology, around: "Surroundings") -> tuple[Any, str]:
@@ -165,7 +143,7 @@ def choose_engine(
         chosen, reason = _automatic(cast("PopulationProtocol", protocol), topology)
         chosen, reason = _following(scheduler, protocol, chosen, reason)
     else:
-        chosen, reason = engine_named(name, protocol), "as asked"
+        chosen, reason = engine_named(name, protocol), "chosen by --engine"
     return Choice(chosen, reason, scheduled(chosen, scheduler))
 
 

@@ -1,5 +1,6 @@
 """The families of graphs, and `parse`, which turns a spec such as `ring:64` or a path into a topology."""
 
+import inspect
 import math
 import os
 from collections.abc import Callable
@@ -7,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from hegemon import parts
 from hegemon.errors import InvalidInput, meant
 from hegemon.graphs.files import from_file, from_networkx
 from hegemon.graphs.random import gnp, random_regular
@@ -117,19 +119,20 @@ def as_topology(graph: Any, n: int | None, rng: np.random.Generator | None) -> T
 def parse(spec: str, n: int | None, rng: np.random.Generator | None) -> Topology:
     """The topology a spec names: a family with its size (taken from `n` where left out), or a graph file."""
     family, _, arguments = spec.strip().partition(":")
-    if family in FAMILIES:
-        topology = _build(family, arguments, rng) if arguments.strip() else _build_from_size(family, n)
-    elif os.path.isfile(spec):
+    if family not in FAMILIES and os.path.isfile(spec):
         topology = from_file(spec)
+    elif family_of(family):
+        topology = _build(family, arguments, rng) if arguments.strip() else _build_from_size(family, n, rng)
     else:
+        known = [*FAMILIES, *parts.names("graphs")]
         raise InvalidInput(
             f"the topology {_shown(spec)} is neither a known family nor an existing file: use one "
-            f"of {', '.join(map(_usage, FAMILIES))}, or the path of an edge list or GraphML"
-            f"{meant(family, FAMILIES)}"
+            f"of {', '.join(map(_usage, known))}, or the path of an edge list or GraphML"
+            f"{meant(family, known)}"
         )
     if n is not None and topology.n != n:
         raise InvalidInput(
-            f"the topology {_shown(spec)} has {topology.n} nodes, but n = {n} was asked for: leave "
+            f"the topology {_shown(spec)} has {topology.n} nodes, and n is {n}: leave "
             "one of the two out or make them agree"
         )
     return topology
@@ -151,20 +154,40 @@ FAMILIES: dict[str, tuple[str, Callable[..., Topology]]] = {
 }
 
 
+def family_of(name: str) -> tuple[str, Callable[..., Topology]] | None:
+    """The numbers that a family takes, and what builds it; None if there is no such family.
+
+    One of another package is a function of whole numbers, such as `wheel(n)`, and of `rng` where it draws.
+    """
+    if name in FAMILIES or not parts.is_known("graphs", name):
+        return FAMILIES.get(name)
+    builder = parts.part("graphs", name)
+    words = [word.upper() for word in inspect.signature(builder).parameters if word != "rng"]
+    return ",".join(words), builder
+
+
+def _known(name: str) -> tuple[str, Callable[..., Topology]]:
+    family = family_of(name)
+    assert family is not None
+    return family
+
+
 def _shown(spec: str) -> str:
     """A spec as it is quoted in a sentence: printable and short."""
     return repr(spec if len(spec) <= 80 else spec[:77] + "…")
 
 
 def _usage(family: str) -> str:
-    return f"{family}:{FAMILIES[family][0]}"
+    return f"{family}:{_known(family)[0]}"
 
 
 def node_count(spec: str, n: int | None = None) -> int | None:
     """How many nodes the graph of a spec has, before it is made; None where only making it shows it, as for a file."""
     family, _, arguments = spec.strip().partition(":")
-    if family not in FAMILIES or not arguments.strip():
-        return n if family in FAMILIES else None
+    if family not in FAMILIES:  # a file, or a family of another package
+        return None
+    if not arguments.strip():
+        return n
     shape, values = FAMILIES[family][0], _numbers(family, arguments)
     if shape == "DIMENSION":
         return 1 << max(0, min(int(values[0]), 1000))
@@ -172,7 +195,7 @@ def node_count(spec: str, n: int | None = None) -> int | None:
 
 
 def _numbers(family: str, arguments: str) -> list[Any]:
-    shape = FAMILIES[family][0]
+    shape = _known(family)[0]
     separator = "x" if "x" in shape else ","
     kinds = [float if word == "P" else int for word in shape.split(separator)]
     try:
@@ -188,18 +211,18 @@ def _numbers(family: str, arguments: str) -> list[Any]:
 
 
 def _build(family: str, arguments: str, rng: np.random.Generator | None) -> Topology:
-    builder, values = FAMILIES[family][1], _numbers(family, arguments)
-    return builder(*values, rng) if builder in (random_regular, gnp) else builder(*values)
+    builder, values = _known(family)[1], _numbers(family, arguments)
+    return builder(*values, rng=rng) if "rng" in inspect.signature(builder).parameters else builder(*values)
 
 
-def _build_from_size(family: str, n: int | None) -> Topology:
-    shape, builder = FAMILIES[family]
+def _build_from_size(family: str, n: int | None, rng: np.random.Generator | None) -> Topology:
+    shape, builder = _known(family)
     if "," in shape:
         raise InvalidInput(f"the topology {family!r} has no numbers: write it as {_usage(family)}")
     if n is None:
         raise InvalidInput(f"the topology {family!r} has no size: write it as {_usage(family)}, or give n")
     if shape == "N":
-        return builder(n)
+        return _build(family, str(n), rng)
     if family == "hypercube":
         if n < 2 or n & (n - 1):
             above = max(2, 1 << max(n, 0).bit_length())

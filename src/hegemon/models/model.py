@@ -1,13 +1,12 @@
-"""The models of computation: the traits of each, its name in messages, and the modules of its parts.
+"""The models of computation: the traits of each and its name in messages. Their parts are listed in `hegemon/parts.py`.
 
 To add a model, add its folder and one entry here; no other code tests which model a protocol has.
 """
 
 from dataclasses import dataclass, field
-from functools import cache
-from importlib import import_module
 from typing import Any
 
+from hegemon import parts
 from hegemon.errors import InvalidInput
 
 PARTS = {
@@ -23,9 +22,10 @@ PARTS = {
 class ComputationModel:
     """`kind` is the name of its protocols in messages. The traits state which options and results its runs have.
 
-    `homes` are the places of its parts, each loaded when it is used, so that a run loads its own model alone: `course`
-    takes a record and returns what makes its trials (see `runs/trial.py`), `world` is what the page watches, `chain`
-    explores all configurations, `scheduler` reads the option of that name (see `engines/schedulers/reading.py`).
+    Its parts are loaded when they are used, so that a run loads its own model alone: `course` takes a record and
+    returns what makes its trials (see `runs/trial.py`), `world` is what the page watches, `chain` explores all
+    configurations, `member` takes part in a network, `scheduler` reads the option of that name. `homes` are the places
+    of parts of a model that is not built in.
     """
 
     name: str
@@ -52,35 +52,25 @@ class ComputationModel:
         """Whether it has this trait; true for the empty name."""
         return not trait or bool(getattr(self, trait))
 
+    def has_part(self, part: str) -> bool:
+        return part in self.homes or self.name in parts.BUILT_IN[part]
+
     def home(self, part: str) -> Any:
         """One of its parts; loads the module."""
         self.require(part)
-        return _loaded(self.homes[part])
+        return parts.at(self.homes[part]) if part in self.homes else parts.part(part, self.name)
 
     def require(self, part: str) -> None:
         """Raise InvalidInput if the model has no such part."""
-        if part not in self.homes:
-            *others, last = [one.name for one in MODELS.values() if part in one.homes]
+        if not self.has_part(part):
+            *others, last = parts.BUILT_IN[part]
             known = f"{', '.join(others)} and {last}"
             raise InvalidInput(f"{PARTS[part]} for protocols {self.kind}; they exist for the models {known}")
-
-
-@cache
-def _loaded(place: str) -> Any:
-    module, _, name = place.partition(":")
-    return getattr(import_module(module), name)
 
 
 POPULATION = ComputationModel(
     "population", "of the population model", follower="agents", scheduler="uniform",
     has_starts=True, has_configurations=True, has_interactions=True, loses=True, daemons=("adversary", "central"),
-    homes={
-        "course": "hegemon.runs.course:StateCourse",
-        "chain": "hegemon.exact.instance:population_chain",
-        "member": "hegemon.network.rules:InteractionRules",
-        "scheduler": "hegemon.engines.schedulers.reading:read_pairs",
-        "world": "hegemon.web.worlds:AgentWorld",
-    },
 )  # fmt: skip
 ROUNDS = ComputationModel(
     "rounds", "of the rounds model", agents="nodes", follower="rounds", scheduler="synchronous",
@@ -91,25 +81,12 @@ ROUNDS = ComputationModel(
         "locally-central": "locally-central:uniform",
         "distributed": "distributed:1/2",
     },
-    homes={
-        "course": "hegemon.runs.course:StateCourse",
-        "chain": "hegemon.exact.instance:rounds_chain",
-        "member": "hegemon.network.rules:RoundsRules",
-        "scheduler": "hegemon.engines.schedulers.reading:read_nodes",
-        "world": "hegemon.web.worlds:AgentWorld",
-    },
 )  # fmt: skip
 MESSAGES = ComputationModel(
     "messages", "of the messages model", agents="nodes", follower="nodes", loses=True, wakes=True,
-    homes={
-        "course": "hegemon.runs.messages:MessageCourse",
-        "member": "hegemon.network.rules:MessageRules",
-        "world": "hegemon.web.messages:MessageWorld",
-    },
 )  # fmt: skip
 OBJECTS = ComputationModel(
     "objects", "whose states are Python objects", follower="objects",
     has_starts=True, has_objects=True, has_template=False,
-    homes={"course": "hegemon.runs.objects:ObjectCourse", "world": "hegemon.web.objects:ObjectWorld"},
 )  # fmt: skip
 MODELS = {model.name: model for model in (POPULATION, ROUNDS, MESSAGES, OBJECTS)}

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from hegemon import parts
 from hegemon.errors import InvalidInput, choose, meant
 from hegemon.models.protocol import Protocol
 
@@ -14,6 +15,10 @@ def address(kind: type[Protocol]) -> str:
     """The name by which any process finds a class: its id in the catalogue, or file.py:Class."""
     if kind.__module__.startswith("hegemon.protocols."):
         return kind.id
+    if not kind.__module__.startswith("hegemon_user_"):
+        for name, point in parts.plugins("protocols").items():
+            if point.value == f"{kind.__module__}:{kind.__qualname__}":
+                return name
     module = sys.modules.get(kind.__module__)
     file = getattr(module, "__file__", None)
     names = [name for name, value in vars(module).items() if value is kind] if module else []  # `Mine = hg.rules(…)`

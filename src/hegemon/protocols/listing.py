@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from hegemon import parts
 from hegemon.protocols.cited import CITED
 
 FOLDER = Path(__file__).parent
@@ -54,6 +55,17 @@ def rows() -> list[dict]:
     """What `hegemon list` shows: every protocol that runs, then those that are only cited."""
     columns = ("id", "model", "grade", "shelf", "summary", "reference")
     ours = [{name: getattr(entry, name) for name in columns} for entry in entries().values()]
+    ours += [
+        {
+            "id": name,
+            "model": kind.model.name,
+            "grade": getattr(kind, "grade", None) or "not graded",
+            "shelf": "other packages",
+            "summary": (kind.__doc__ or "").strip().split("\n")[0],
+            "reference": getattr(kind, "reference", None) or "",
+        }
+        for name, kind in parts.loaded("protocols")
+    ]
     cited = [
         {
             "id": row.id,

@@ -17,6 +17,7 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
+from hegemon import parts
 from hegemon.errors import InvalidInput, pass_interrupt
 from hegemon.models.authors import place, sentence
 from hegemon.models.naming import address
@@ -50,7 +51,9 @@ def find_protocol(name: str, naming: str = "give --protocol {}") -> type[Protoco
     if name in CATALOGUE:
         return CATALOGUE[name]
     if (file := file_of(name)) is None:
-        raise InvalidInput(_unknown(name))
+        if not parts.is_known("protocols", name):
+            raise InvalidInput(_unknown(name))
+        return _of_another_package(name)
     class_name = name[len(file) + 1 :]
     module = load_file(file, naming)
     found = {
@@ -72,6 +75,13 @@ def find_protocol(name: str, naming: str = "give --protocol {}") -> type[Protoco
             else f"{file} defines {len(found)} protocols: {', '.join(found)}; write which one, as {file}:{min(found)}"
         )
     return found[class_name]
+
+
+def _of_another_package(name: str) -> type[Protocol]:
+    kind = parts.part("protocols", name)
+    if not (inspect.isclass(kind) and issubclass(kind, Protocol)):
+        raise InvalidInput(f"{name} of another package is no protocol class; report this to its author")
+    return kind
 
 
 def member(file: str, name: str, *default: Any) -> Any:
@@ -99,7 +109,8 @@ def _unknown(name: str) -> str:
     if name in CITED:
         return f"{name} is cited, not run: {CITED[name].reason}; `hegemon show {name}` shows what was published"
     shown = name if len(name) <= 60 and name.isprintable() else repr(name[:57] + "…")
-    near = difflib.get_close_matches(name.lower().replace("_", "-"), CATALOGUE, n=1, cutoff=0.6)
+    known = [*CATALOGUE, *parts.plugins("protocols")]
+    near = difflib.get_close_matches(name.lower().replace("_", "-"), known, n=1, cutoff=0.6)
     if near:
         return f"there is no protocol {shown!r}; did you mean {near[0]}? `hegemon list` shows all"
     return (

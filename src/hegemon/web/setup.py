@@ -7,7 +7,7 @@ import re
 import sys
 from typing import Any
 
-from hegemon.engines.choice import ENGINES
+from hegemon import parts
 from hegemon.engines.messages.initiators import SCHEDULES
 from hegemon.engines.schedulers.reading import run_names
 from hegemon.errors import InvalidInput, choose, meant
@@ -61,7 +61,7 @@ def kind_named(name: str, kind: type[Protocol]) -> type[Protocol]:
 def choices(kind: type[Protocol]) -> dict[str, Any]:
     """What the controls of a page offer for a protocol. An option that its model lacks is left empty."""
     model = kind.model
-    engines = [*ENGINES[model.name]] if model.has_interactions else [model.follower]
+    engines = [*parts.BUILT_IN[f"{model.name} engines"]] if model.has_interactions else [model.follower]
     return {
         "protocol": kind.id,
         "parameters": [

@@ -124,7 +124,7 @@ class Survey:
         )
         if not found and horizon is None:
             engine.hopeless = (
-                f"everything repeats itself every {period} rounds from round {now} on, outside the set asked for, "
+                f"everything repeats itself every {period} rounds from round {now} on, outside the set of the stop, "
                 "and no coin can change that"
             )
             return None

@@ -1,9 +1,9 @@
 """The option `scheduler` of a run: a text becomes a scheduler, by the model of the protocol."""
 
 from collections.abc import Collection
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from hegemon import parts
 from hegemon.engines.schedulers.scheduler import Scheduler
 from hegemon.errors import InvalidInput, choose, meant
 from hegemon.graphs.topology import Topology
@@ -12,19 +12,6 @@ from hegemon.models.protocol import Protocol
 if TYPE_CHECKING:
     from hegemon.engines.schedulers.nodes import NodeScheduler
 
-HERE = "hegemon.engines.schedulers"
-PAIRS = {  # by name, what reads the words after the colon; where there are none, the scheduler itself or its class
-    "uniform": f"{HERE}.uniform:UNIFORM",
-    "weighted": f"{HERE}.weighted:read_weighted",
-    "matching": f"{HERE}.permuted:Matching",
-    "permutation": f"{HERE}.permuted:Permutation",
-    "round-robin": f"{HERE}.cyclic:Cyclic",
-    "bounded": f"{HERE}.bounded:read_bounded",
-    "edge-markov": f"{HERE}.changing:read_edge_markov",
-    "moving": f"{HERE}.changing:read_moving",
-    "recorded": f"{HERE}.cyclic:read_recorded",
-    "function": f"{HERE}.own:read_function",
-}
 NODES = {  # by name, what may follow the colon, or an example of it
     "synchronous": ("",),
     "central": ("uniform", "most-enabled", "delay-leader"),
@@ -55,20 +42,21 @@ def scheduler_for(given: Any, protocol: Protocol, topology: Topology) -> Any:
 def run_names(protocol: Protocol | type[Protocol]) -> tuple[str, ...]:
     """The names of the schedulers that a run of the protocol can follow; for rounds with what follows the colon."""
     if protocol.model.has_interactions:
-        return tuple(PAIRS)
+        return tuple(parts.names("schedulers"))
     return tuple(f"{name}:{rule}" if rule else name for name, rules in NODES.items() for rule in rules)
 
 
 def read_pairs(text: str, protocol: Protocol, topology: Topology) -> Scheduler:
     """Who meets next, of a population: `NAME` or `NAME:…`."""
     name, _, words = text.partition(":")
-    module, _, function = PAIRS[known_name(name, PAIRS, protocol)].partition(":")
-    found, words = getattr(import_module(module), function), words.strip()
-    if not isinstance(found, type | Scheduler):
-        return found(words, protocol, topology)
+    if not parts.is_known("schedulers", name):
+        known_name(name, parts.names("schedulers"), protocol)
+    law, words = parts.part("schedulers", name), words.strip()
+    if not isinstance(law, type | Scheduler):
+        return law(words, protocol, topology)
     if words:
         raise InvalidInput(f"{name} takes nothing after a colon, and got {words[:40]!r}; write {name}")
-    return found() if isinstance(found, type) else found
+    return law() if isinstance(law, type) else law
 
 
 def read_nodes(text: str, protocol: Protocol, topology: Topology) -> "NodeScheduler":

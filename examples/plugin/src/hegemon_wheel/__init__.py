@@ -1,0 +1,1 @@
+"""Parts that this package adds to hegemon, one of each kind."""
