@@ -29,6 +29,7 @@ BENEATH["claims"] = {"discovery"} | BENEATH["discovery"]
 BENEATH["web"] = BENEATH["network"] = {"claims", "hosts"} | BENEATH["claims"]
 BENEATH["cli"] = {"web", "network", "__init__"} | BENEATH["web"]
 BENEATH["__init__"] = set(BENEATH) - {"cli"}
+BENEATH["__main__"] = {"cli"}
 
 
 def room_of(path: Path) -> str:
