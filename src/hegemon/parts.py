@@ -125,7 +125,6 @@ def built_in(kind: str) -> list[str]:
     return [name for name in BUILT_IN.get(kind, {}) if missing_wing(kind, name) is None]
 
 
-@cache
 def part(kind: str, name: str) -> Any:
     """The part itself, loaded; a missing wing, or a plug-in that cannot be loaded, is reported in a sentence."""
     if name not in BUILT_IN.get(kind, {}):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import hegemon as hg
-from hegemon.engines import choice
+from hegemon import parts
 from hegemon.engines.batch.batch import Batch
 from hegemon.engines.batch.census import COINS
 from hegemon.engines.population import adaptive_complete, agents
@@ -176,7 +176,7 @@ TWINS = [("agents", OneSided), ("events", OneSidedEvents), ("batch", OneSidedBat
 
 @pytest.mark.parametrize(("engine", "twin"), TWINS)
 def test_a_broken_twin_is_caught(engine, twin, monkeypatch):
-    monkeypatch.setitem(choice.ENGINES["population"], engine, f"{twin.__module__}:{twin.__name__}")
+    monkeypatch.setitem(parts.BUILT_IN["population engines"], engine, f"{twin.__module__}:{twin.__name__}")
     assert worst([7], [engine])[engine] < SMALLEST
 
 

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import hegemon as hg
+from hegemon import parts
 from hegemon.compute.randomness import KERNEL, stream
-from hegemon.engines.choice import ENGINES, scheduled
 from hegemon.engines.choice import engine_named as named
+from hegemon.engines.choice import scheduled
 from hegemon.engines.rounds.daemon import DaemonEngine
 from hegemon.engines.schedulers.reading import scheduler_for
 from hegemon.engines.stopping import never
@@ -35,7 +36,7 @@ CASES = [
 
 
 def test_every_engine_is_here():
-    known = {name for model in ("population", "rounds") for name in ENGINES[model]}
+    known = {name for model in ("population", "rounds") for name in parts.BUILT_IN[f"{model} engines"]}
     assert known == {name for name, *_ in CASES} | set(REDRAWN)
 
 

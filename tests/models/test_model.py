@@ -12,9 +12,10 @@ from hegemon.graphs.families import complete
 from hegemon.models.model import MODELS, PARTS, ComputationModel
 from hegemon.models.protocol import Protocol
 from hegemon.network.swarm import Swarm
+from hegemon.runs.capabilities import supporting
 from hegemon.runs.record import MadeRecord
 from hegemon.runs.run import Run
-from hegemon.runs.trial import Course
+from hegemon.runs.trial import Course, Trial
 from hegemon.web.layout import require_watchable
 
 SOURCE = Path(__file__).parents[2] / "src" / "hegemon"
@@ -58,14 +59,21 @@ def test_a_run_loads_its_own_model_alone():
     assert of_messages(loaded_by("run", "flood-max", "--n", "4", "--quiet"))
 
 
-def toss(asked: MadeRecord) -> Course:
+class Toss(Course):
     """The course of a model that only this file knows."""
-    protocol = asked.protocol
-    return lambda trial: Run(protocol.id, protocol.n, "steps", 7, True, 1, "toy", "the only one", 4, trial.trial)
+
+    supports = supporting("a run of the toy model", "seed")
+
+    def __init__(self, record: MadeRecord):
+        self.record = record
+
+    def __call__(self, trial: Trial) -> Run:
+        protocol = self.record.protocol
+        return Run(protocol.id, protocol.n, "steps", 7, True, 1, "toy", "the only one", 4, trial.trial)
 
 
 class ToyProtocol(Protocol):
-    model = ComputationModel("toy", "of the toy model", homes={"course": f"{__name__}:toss"})
+    model = ComputationModel("toy", "of the toy model", homes={"course": f"{__name__}:Toss"})
 
 
 def test_a_new_model_is_one_object():

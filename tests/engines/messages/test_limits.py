@@ -3,7 +3,7 @@
 import pytest
 
 import hegemon as hg
-from hegemon.engines import choice
+from hegemon import parts
 from hegemon.engines.messages.nodes import Nodes
 
 LIMITS = range(21)
@@ -65,5 +65,5 @@ class Hasty(Nodes):
 
 
 def test_another_meaning_of_rounds_is_caught(monkeypatch):
-    monkeypatch.setitem(choice.ENGINES["messages"], "nodes", f"{Hasty.__module__}:{Hasty.__name__}")
+    monkeypatch.setitem(parts.BUILT_IN["messages engines"], "nodes", f"{Hasty.__module__}:{Hasty.__name__}")
     assert any("rounds within" in fault for fault in faults("referees wakeup one-by-one", "nodes", 0))
