@@ -18,6 +18,7 @@ from hegemon.errors import pass_interrupt
 PATIENCE = 1.0  # seconds before a bar appears
 EVERY = 0.2  # seconds between two of its movements
 SHOWN = 10  # rows of a table
+MOST_AGENTS = 12  # of a configuration that are shown
 MEANT = 10**15  # larger floats are shown with an exponent
 HUGE = 10**21  # larger whole numbers are rounded here; JSON has all digits
 
@@ -42,6 +43,12 @@ def figure(value: Any) -> str:
 def counted(number: int, what: str) -> str:
     """ "1 step", "2 steps"."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def states(agents: Sequence[Mapping[str, Any]]) -> str:
+    """The states of the first agents of a configuration."""
+    shown = ["(" + " ".join(f"{k}={v}" for k, v in agent.items()) + ")" for agent in agents[:MOST_AGENTS]]
+    return " ".join(shown) + (f" … {len(agents)} agents" if len(agents) > MOST_AGENTS else "")
 
 
 def text(value: Any) -> str:

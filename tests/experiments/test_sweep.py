@@ -370,3 +370,29 @@ def test_a_pace_is_never_nothing():
     assert [pace(rate) for rate in (40.2, 0.5, 0.004)] == [
         "40 trials per second", "30 trials per minute", "14 trials per hour",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["sweep", "--status", "s", "--n", "5"], "--status takes a folder"),
+        (["sweep", "pairwise", "--n", "4", "--protocol", "mine.py"], "named by no case"),
+        (["sweep", "pairwise", "--n", "4", "--graph", ""], "--graph has an empty value"),
+        (["sweep", "sublinear-ranking", "--n", "4", "--until", "zork"], "until 'zork' is not known"),
+        (["verify", "chang-roberts", "--n", "3", "--order", ""], "--order has an empty value"),
+        (["results", "s", "--csv", "--json"], "give one of them"),
+        (["results", "s"], "every case failed, the first with: mine: the start own fails"),
+    ],
+)
+def test_what_a_command_does_not_take_is_refused(words, said, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    own = OWN.replace(
+        "    def interact", "    def start_own(self, rng):\n        raise ValueError('no')\n    def interact"
+    )
+    Path("mine.py").write_text(own)
+    if words[-1] == "s":
+        assert main(["sweep", "mine.py", "--n", "4", "--start", "own", "--workers", "1", "--out", "s"]) == 1
+        capsys.readouterr()
+    assert main(words) == 2
+    message = capsys.readouterr().err
+    assert said in message and is_one_sentence(message)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import hegemon as hg
+from hegemon.display import states
 from hegemon.experiments.worst_starts import change_field, neighbour, search_worst
 
 
@@ -20,6 +21,7 @@ def test_the_worst_start_of_timer_is_found():
     assert here == pytest.approx(worst)
     half = (found.interval[1] - found.interval[0]) / 2
     assert abs(found.mean - here) < 2 * half
+    assert states(found.start.configuration) in str(found)  # what is printed is the start, not times alone
     assert found == search_worst(protocol, evaluations=100, trials=32, final=500, seed=3)
 
 

@@ -268,15 +268,19 @@ def helped(command: Callable[..., Any], verb: Verb) -> str:
 
 
 class Helpful(TyperCommand):
-    """A command that refuses a second value of an option that takes one, since the last would win in silence, and whose
-    --help shows the options that most people use; --help-all shows all."""
+    """A command that refuses an empty value, which would count as none, and a second value of an option that takes one,
+    since the last would win in silence; its --help shows the options that most people use, --help-all shows all."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         self.common = () if "--help-all" in args else getattr(VERBS.get(self.name or ""), "common", ())
-        parsed = () if ctx.resilient_parsing else self.make_parser(ctx).parse_args(args=list(args))[2]  # a shell asks
-        parameters: list[Any] = list(parsed)
+        values, _, parsed = ({}, [], []) if ctx.resilient_parsing else self.make_parser(ctx).parse_args(args=list(args))
+        parameters: list[Any] = list(parsed)  # nothing where a shell asks
         for parameter in parameters:
-            takes_one = parameter.param_type_name == "option" and not (parameter.multiple or parameter.is_flag)
+            is_option, value = parameter.param_type_name == "option", values.get(parameter.name)
+            if is_option and "" in (value if isinstance(value, list) else [value]):
+                wanted = parameter.metavar or "one"
+                raise InvalidInput(f"{parameter.opts[0]} has an empty value; give {wanted}, or drop the option")
+            takes_one = is_option and not (parameter.multiple or parameter.is_flag)
             if takes_one and (count := parameters.count(parameter)) > 1:
                 raise InvalidInput(f"{parameter.opts[0]} is given {count} times and takes one value; give it once")
         return super().parse_args(ctx, args)

@@ -9,7 +9,7 @@ from hegemon.cli import failures, options
 from hegemon.cli.common import build, console, deliver, facts, figure, instance, outputs, print_json
 from hegemon.cli.options import integer, option, path
 from hegemon.cli.progress import Progress
-from hegemon.cli.verify import states
+from hegemon.display import states
 
 MOST_WAYS = 4  # that are printed
 

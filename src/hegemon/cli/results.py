@@ -10,6 +10,7 @@ from hegemon.cli import options
 from hegemon.cli.common import censored_trials, console, counted, figure, outputs, print_json
 from hegemon.cli.options import OUTPUT, option
 from hegemon.cli.output import print_figures
+from hegemon.errors import InvalidInput
 from hegemon.experiments.filters import choose_rows
 from hegemon.experiments.result_pictures import draw_results
 from hegemon.experiments.results import (
@@ -96,6 +97,8 @@ def study_results(
     if plot:
         check_picture_path(plot)
     outputs(**{"trials-csv": (trials_csv, (".csv",))})
+    if csv and json:
+        raise InvalidInput("--csv and --json both say how the table is printed; give one of them")
     found = results(study, by=by, where=where, of=of)
     rows = found.rows
     if trials_csv:

@@ -6,7 +6,8 @@ from hegemon.cli import failures, options
 from hegemon.cli.common import build, console, deliver, facts, figure, instance, outputs, print_json
 from hegemon.cli.options import MOST_TRIALS, integer, option, path
 from hegemon.cli.progress import Progress
-from hegemon.cli.verify import exact, states
+from hegemon.cli.verify import exact
+from hegemon.display import states
 from hegemon.runs.option import MOST_SEED
 
 

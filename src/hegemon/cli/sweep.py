@@ -1,6 +1,7 @@
 """`hegemon sweep`: a whole study, spread over workers and kept in a folder."""
 
 import math
+import os
 import sys
 import time
 from pathlib import Path
@@ -60,6 +61,10 @@ def sweep_study(
 ) -> None:  # fmt: skip
     """Run a study: every case of a grid, many trials of each. The same command again continues it."""
     if status is not None:
+        if axes or any(
+            (study, protocol, zip, cases, trials, relative, seed is not None, out, extend, workers, cluster)
+        ):
+            raise InvalidInput("--status takes a folder and --json, and nothing else: it only reads")
         show_status(Path(status), json)
         return
     for file in protocol or ():
@@ -75,6 +80,10 @@ def sweep_study(
         folder = Path(out or "study")
         asked = ask(study, axes, zip, cases, trials, seed, relative)
     board = LiveStudy(quiet)
+    read = {os.path.realpath(case.file) for case in asked.cases if case.file}
+    for file in protocol or ():
+        if os.path.realpath(str(file_of(file))) not in read:
+            raise InvalidInput(f"--protocol {file} is named by no case of the study; drop it")
     try:
         with board:
             outcome = run_study(

@@ -21,13 +21,13 @@ from hegemon.cli.common import (
 )
 from hegemon.cli.options import integer, option, path
 from hegemon.cli.progress import Progress
+from hegemon.display import states
 from hegemon.errors import InvalidInput
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 
-MOST_AGENTS = 12  # of a configuration that are printed
 MEMORY = 4.0  # GiB
 SHARED = ("protocol", "set_", "property_", "json", "quiet")  # options of every question
 QUESTIONS = "closed, leader, reached, time, holding, predicate, availability"
@@ -329,8 +329,3 @@ def print_holding(screen: "Console", times: dict[str, Any], unit: str) -> None:
 def exact(value: float | None) -> str:
     """All the digits that are known."""
     return "infinite" if value is None else f"{value:,.12g}"
-
-
-def states(agents: list[dict[str, Any]]) -> str:
-    shown = ["(" + " ".join(f"{k}={v}" for k, v in agent.items()) + ")" for agent in agents[:MOST_AGENTS]]
-    return " ".join(shown) + (f" … {len(agents)} agents" if len(agents) > MOST_AGENTS else "")

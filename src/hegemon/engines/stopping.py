@@ -78,9 +78,10 @@ def parse_stop(until: str | ConfigurationSet, protocol: Protocol) -> Stop:
         return _from_alternatives(text, protocol) or _from_set(text, parse_set(text, protocol), protocol)
     more = ["broken"] * protocol.elects_leader + ["silent"] * protocol.model.has_rounds
     known = choose([*protocol.sets, *more, f"{unit}:K"])
+    fields = [field.name for field in protocol.fields]  # none of states that are Python objects
+    condition = f', or a condition such as "count({fields[0]} == 1) == 1"' if fields else ""
     raise InvalidInput(
-        f"until {text!r} is not known to {protocol.id}; {known}, or a condition such as "
-        f'"count({protocol.fields[0].name} == 1) == 1"{meant(text, (*protocol.sets, *more))}'
+        f"until {text!r} is not known to {protocol.id}; {known}{condition}{meant(text, (*protocol.sets, *more))}"
     )
 
 

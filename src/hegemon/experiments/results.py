@@ -256,6 +256,8 @@ def results(
     groups = axes_of(asked) if names is None else [name.strip() for name in names if name.strip()]
     of = of or (precision.measure if precision else None)
     table = load_table(folder, None if where else [*groups, *([of] if of else [])])
+    if not len(table):
+        raise _without_trials(Folder(folder))
     groups = given_columns(groups, list(table.columns), table.attrs["parameters"])
     return StudyResults(
         of=of or default_measure(table),
@@ -266,6 +268,12 @@ def results(
         precision=precision,
         extended_since=asked.content() != Folder(folder).study().content(),
     )
+
+
+def _without_trials(folder: Folder) -> InvalidInput:
+    folder.refresh()
+    why = f"every case failed, the first with: {next(iter(folder.errors.values()))}" if folder.errors else "it is empty"
+    return InvalidInput(f"{folder.root} has no trial to show: {why}")
 
 
 def precision_of(study: Study) -> Precision | None:

@@ -66,6 +66,7 @@ class WorstStart:
     def __str__(self) -> str:
         low, high = self.interval or (None, None)
         about = {
+            "start": display.states(self.start.configuration),
             "mean": f"{'at least ' * bool(self.unfinished)}{display.figure(self.mean)}",
             "95 % interval": None if low is None else [low, high],
             "from random starts": self.random_mean,
