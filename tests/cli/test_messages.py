@@ -43,7 +43,7 @@ def test_variants_and_wake_up(capsys, tmp_path):
 def test_a_budget_of_messages(capsys):
     content = run_json(capsys, "run", "referees", "--n", "1e6", "--set", "messages=n^0.4", "--trials", "20", code=1)
     assert content["summary"]["success_rate"] == 0
-    assert content["summary"]["causes"] == {"no common referee": 20}
+    assert content["summary"]["causes"] == {"several ranks elected": 20}
     assert all(trial["messages"] <= 252 and trial["disjoint_clouds"] for trial in content["trials"])
 
 

@@ -140,8 +140,10 @@ def test_the_default_numbers_are_those_of_the_paper():
 
 
 def test_causes_of_failure():
-    assert failure([7], 3) is None
-    assert failure([], 0) == "no candidate"
-    assert failure([], 2) == "equal ranks"
-    assert failure([5, 5], 2) == "equal ranks"
-    assert failure([5, 6], 2) == "no common referee"
+    """What ranks show, and nothing that a lost message or a crash could have caused as well."""
+    assert failure([7], [3, 7]) is None
+    assert failure([], []) == "no candidate"
+    assert failure([], [4, 4, 2]) == "equal ranks"
+    assert failure([5, 5], [5, 5]) == "equal ranks"
+    assert failure([5, 6], [5, 6]) == "several ranks elected"
+    assert failure([], [4, 3, 3]) is None

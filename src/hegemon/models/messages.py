@@ -16,8 +16,9 @@ inbox is such a mapping, in the order of the ports. `rng` is a `random.Random`: 
 A protocol with `has_identifiers = True` is not anonymous: every node has a `node.identifier` in 1..n, all different.
 """
 
+import operator
 from collections import namedtuple
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -31,18 +32,21 @@ from hegemon.models.protocol import Protocol
 from hegemon.models.purity import require_pure
 
 ELECTED, NON_ELECTED = "ELECTED", "NON-ELECTED"
+STATUSES = (None, ELECTED, NON_ELECTED)
 
 
-def failure(elected: Collection[int], candidates: int) -> str | None:
-    """The reason why an election did not end with one leader, from the ranks elected and the number of candidates.
-
-    A candidate with the highest rank alone is always elected, so without any leader the highest ranks were equal.
-    """
-    if len(elected) == 1:
-        return None
-    if candidates == 0:
+def failure(elected: Sequence[int], ranks: Sequence[int]) -> str | None:
+    """Why an election by ranks has not ended with one leader, as far as the ranks show it: those of the nodes that were
+    elected, and of all candidates."""
+    if not len(ranks):
         return "no candidate"
-    return "no common referee" if len(elected) and min(elected) != max(elected) else "equal ranks"
+    if any(
+        rank != elected[0] for rank in elected
+    ):  # only compared: `verify` may know no more of ranks than their order
+        return "several ranks elected"
+    highest = max(ranks)
+    tied = len(elected) > 1 or not len(elected) and sum(rank == highest for rank in ranks) > 1
+    return "equal ranks" if tied else None
 
 
 class MessageFormat:
@@ -84,16 +88,34 @@ def _message_type(*names: str) -> Any:
 class BasicNode:
     """What every node has. It does not know its number: the network is anonymous, unless identifiers are given."""
 
-    calls: list[int]
+    calls: list[int]  # the rounds that the present call asked for
     degree = 0
     identifier: int  # in 1..n, no two alike; only where the protocol `has_identifiers`
     round = 0  # the present round
     status: str | None = None  # the paper's ⊥, until the node is ELECTED or NON-ELECTED
-    sending: dict[int, Any] = {}  # in `begin`: what it sends in this round anyway, in answer to the last; may be undone
+
+    @property
+    def sending(self) -> Any:
+        """In `begin`: what the node sends in this round anyway, in answer to the last; `begin` may change it."""
+        if "_sending" not in vars(self):
+            raise AttributeError("node.sending is known in begin alone")
+        return vars(self)["_sending"]
+
+    @sending.setter
+    def sending(self, messages: Any) -> None:
+        if "_sending" not in vars(self):
+            raise AttributeError("node.sending can be set in begin alone; return what the node sends next")
+        vars(self)["_sending"] = messages
 
     def wake_at(self, round: int) -> None:
         """Call `round` of the protocol at the end of this round, whether or not messages arrive."""
-        self.calls.append(round)
+        try:
+            self.calls.append(operator.index(round))
+        except TypeError:
+            raise TypeError(f"wake_at({round!r}) needs a whole number of a round") from None
+
+
+TAKEN = {"calls", "degree", "identifier", "round", "sending", "_sending", "wake_at"}  # names that every node has
 
 
 class MessageProtocol(Protocol):
@@ -131,9 +153,17 @@ class MessageProtocol(Protocol):
                 raise InvalidInput(f"{cls.__name__}: a message already has {field.name!r}; rename the field")
         cls.node_fields = declared_variables(cls.Node, cls.__name__)
         for field in cls.node_fields:
-            if field.name.startswith("_") or hasattr(BasicNode, field.name) or field.name in BasicNode.__annotations__:
+            if field.name.startswith("_") or field.name in {*TAKEN, "status"}:
                 raise InvalidInput(f"{cls.__name__}: a node already has {field.name!r}; rename the variable")
+        for kind in cls.Node.__mro__[:-1]:
+            if taken := sorted((vars(kind).keys() - {"status"}) & TAKEN):
+                raise InvalidInput(f"{cls.__name__}: a node already has {taken[0]!r}; rename the variable")
         cls.node_type = type("Node", (cls.Node, BasicNode), {})
+        if cls.node_type.status not in STATUSES:
+            raise InvalidInput(
+                f"{cls.__name__}: a node has the status {cls.node_type.status!r} at first; "
+                "write ELECTED, NON_ELECTED or None"
+            )
 
     def __init__(self, n: int | float, **given: Any):
         for name in ("begin", "round"):
@@ -210,7 +240,10 @@ class MessageProtocol(Protocol):
         return self
 
     def measure(self, nodes: list[Any]) -> dict[str, Any]:
-        """Measures of the author's own at the end of a run, from the nodes that have acted."""
+        """Measures of the author's own at the end of a run, from the nodes that have acted, in order of their numbers.
+
+        A measure called `cause` is the reason, shown by these nodes, why there is not exactly one leader, or None.
+        """
         return {}
 
     def check_topology(self, topology: Topology) -> None:

@@ -15,6 +15,17 @@ MISSING = object()
 LIBRARIES = ("numpy", "scipy", "numba")
 
 
+def functions_in(kind: type, below: type) -> list[Any]:
+    """The functions that a class and its bases below a given one define, those behind properties included."""
+    found = []
+    for base in kind.__mro__[: kind.__mro__.index(below)]:
+        for one in vars(base).values():
+            for part in (one, *(getattr(one, name, None) for name in ("fget", "func", "__func__"))):
+                if isinstance(part, types.FunctionType):
+                    found.append(part)
+    return found
+
+
 class Readings:
     """The objects that functions, and all functions that these call, read by name.
 
@@ -34,6 +45,10 @@ class Readings:
     def functions(self) -> list[Any]:
         """All functions whose names were read."""
         return [function for function, _, _ in self._codes]
+
+    def mention(self, name: str) -> bool:
+        """Whether any of the functions has this name in its code."""
+        return any(name in _names_in(code) for _, code, _ in self._codes)
 
     def last(self) -> bool:
         """Whether everything that was read is unchanged."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from hegemon.errors import InvalidInput
 from hegemon.models.messages import ELECTED, MessageProtocol
+from hegemon.models.node_calls import call_node
 from hegemon.models.rounds import RoundsProtocol
 
 LARGEST_WORD = 1 << 64
@@ -62,10 +63,11 @@ class MessageNode:
         self.messages = MessageCodes(protocol)
         self.state = 0
         self.node = protocol.node_type()
-        self.node.degree, self.node.calls, self.node.round = degree, [], 1
+        self.node.degree, self.node.round = degree, 1
         self.outbox: dict[int, object] = {}
+        self.calls: set[int] = set()
         if rng.random() < protocol.initiation:
-            self._collect(protocol.begin(self.node, rng))
+            self._call("begin", rng)
 
     @property
     def is_leader(self) -> bool:
@@ -86,16 +88,18 @@ class MessageNode:
     def hears(self, round: int, words: list[int | None]) -> None:
         """Process the words of this round; this determines what is sent in the next."""
         inbox = {port: self.messages.message(word) for port, word in enumerate(words) if word}
-        is_called = self.node.round in self.node.calls
-        self.node.calls = [call for call in self.node.calls if call > self.node.round]
+        is_called = self.node.round in self.calls
+        self.calls.discard(self.node.round)
         self.outbox = {}
         if inbox or is_called:
-            self._collect(self.protocol.round(self.node, inbox, self.rng))
+            self._call("round", inbox, self.rng)
         self.node.round += 1
 
-    def _collect(self, answered: Any) -> None:
-        self.protocol.settle(self.node)
-        self.outbox = dict(answered.items() if isinstance(answered, dict) else answered or ())
+    def _call(self, function: str, *given: Any) -> None:
+        call = getattr(self.protocol, function)
+        result = call_node(self.protocol, self.node, function, lambda: call(self.node, *given))
+        self.outbox = result.sending
+        self.calls |= result.calls
 
 
 class MessageCodes:

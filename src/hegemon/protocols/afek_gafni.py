@@ -26,8 +26,8 @@ class AfekGafni(MessageProtocol):
 
     class Node:
         rank = 0
-        captured = frozenset()  # ports of nodes that yielded
-        asked = frozenset()  # ports of nodes asked in this phase
+        captured = ()  # ports of nodes that yielded
+        asked = ()  # ports of nodes asked in this phase
         phase = 0
 
     @property
@@ -40,18 +40,18 @@ class AfekGafni(MessageProtocol):
 
     def capture(self, node, round, rng):
         """Ask 2^phase other nodes, or as many as are left, in `round`; they yield in the round after."""
-        number = 2**node.phase
-        if len(node.captured) + number >= node.degree:
-            asked = set(range(node.degree)) - node.captured
+        number, captured = 2**node.phase, set(node.captured)
+        if len(captured) + number >= node.degree:
+            asked = set(range(node.degree)) - captured
         else:
             asked = set()
             while len(asked) < number:
                 port = rng.randrange(node.degree)
-                if port not in node.captured:
+                if port not in captured:
                     asked.add(port)
-        node.asked = asked
+        node.asked = tuple(sorted(asked))
         node.wake_at(round + 1)
-        return dict.fromkeys(sorted(asked), self.message(kind="CAPTURE", rank=node.rank))
+        return dict.fromkeys(node.asked, self.message(kind="CAPTURE", rank=node.rank))
 
     def round(self, node, inbox, rng):
         if node.round % 2 == 1:
@@ -66,7 +66,7 @@ class AfekGafni(MessageProtocol):
         if len(inbox) < len(node.asked):
             node.status = NON_ELECTED
             return {}
-        node.captured |= node.asked
+        node.captured = tuple(sorted((*node.captured, *node.asked)))
         node.phase += 1
         if len(node.captured) == node.degree:
             node.status = ELECTED
@@ -75,4 +75,5 @@ class AfekGafni(MessageProtocol):
 
     def measure(self, nodes) -> dict:
         elected = [node.rank for node in nodes if node.status == ELECTED]
-        return {"candidates": len(nodes), "cause": failure(elected, len(nodes))}
+        ranks = [node.rank for node in nodes if node.rank]
+        return {"candidates": len(nodes), "cause": failure(elected, ranks)}

@@ -43,4 +43,5 @@ class FloodMax(MessageProtocol):
 
     def measure(self, nodes) -> dict:
         elected = [node.rank for node in nodes if node.status == ELECTED]
-        return {"candidates": len(nodes), "cause": failure(elected, len(nodes))}
+        ranks = [node.rank for node in nodes if node.rank]
+        return {"candidates": len(nodes), "cause": failure(elected, ranks)}

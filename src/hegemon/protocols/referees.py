@@ -101,7 +101,7 @@ class Referees(MessageProtocol):
         measures = {
             "candidates": len(candidates),
             "shared_referees": sum(node.heard > 1 for node in nodes),
-            "cause": failure(elected, len(candidates)),
+            "cause": failure(elected, [node.rank for node in candidates]),
         }
         if self.variant == "explicit":
             measures["informed"] = sum(node.leader is not None for node in nodes)

@@ -94,7 +94,7 @@ class Walks(MessageProtocol):
         return {
             "candidates": len(candidates),
             "shared_referees": sum(node.met for node in nodes),
-            "cause": failure(elected, len(candidates)),
+            "cause": failure(elected, [node.rank for node in candidates]),
         }
 
     # -- what the nodes know about the graph -------------------------------------------------------------

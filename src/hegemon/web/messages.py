@@ -20,7 +20,7 @@ from hegemon.web.world import ELSEWHERE, World
 STATUS = ("asleep", "undecided", "NON-ELECTED", "ELECTED")
 COLOURS = ("#a3adb8", "#56b4e9", "#0072b2")  # of the first three statuses
 MOST_MESSAGES = 4000  # messages drawn at once
-BASIC = {"degree", "round", "status", "sending", "calls"}
+BASIC = {"status"}
 
 
 class MessageWorld(World):
@@ -81,8 +81,9 @@ class MessageWorld(World):
                 return True
         return False
 
-    def _elected(self) -> set[Any]:
-        return {v for v, node in self.engine.nodes.items() if node.status == ELECTED}
+    def _elected(self) -> tuple[set[Any], int]:
+        leaders, _ = self.engine.count_leaders(self._time)
+        return {v for v, node in self.engine.nodes.items() if node.status == ELECTED}, leaders
 
     def snapshot(self) -> tuple[int]:
         return (0,)
@@ -132,7 +133,7 @@ class MessageWorld(World):
 
     def readings(self) -> tuple[dict[str, Any], dict[str, Any]]:
         nodes, engine = self.engine.nodes, self.engine
-        leaders = sum(node.status == ELECTED for node in nodes.values())
+        leaders, _ = engine.count_leaders(self._time)
         values = {"leaders": leaders, "messages": engine.messages, "bits": engine.bits}
         values |= {"this round": len(engine.last_messages), "nodes awake": len(nodes)}
         finished = engine.next_round is None

@@ -30,7 +30,7 @@ GRAPHS = ["ring:5", "star:6", "path:4", "complete:5", "grid:2x4", "path:2", "gnp
 
 
 def story(engine, protocol, graph, seed, limit=None, wake="all"):
-    """All that can be known of a run: its outcome, the variables of every node in their order, the coins left over."""
+    """All that can be known of a run: its outcome, the variables of every node, the coins left over."""
     around = Surroundings(protocol, wake=wake)
     playing = engine(protocol, graph, around, seed, 0)
     try:
@@ -43,8 +43,7 @@ def story(engine, protocol, graph, seed, limit=None, wake="all"):
         nodes, words = playing._made_nodes(), playing.arrays.words.tolist()
     else:
         nodes, words = plain.nodes, mersenne.words_of(plain.rng).tolist()
-    rows = [(v, {name: value for name, value in vars(node).items() if name not in ("calls", "sending")})
-            for v, node in nodes.items()]  # fmt: skip
+    rows = [(v, vars(nodes[v])) for v in sorted(nodes)]
     known = {name: getattr(protocol.node_type, name) for name in (*protocol.node_bounds, "status")}
     return outcome, [(v, known | row) for v, row in rows], words
 
@@ -167,13 +166,13 @@ def test_messages_that_are_not_taken_back_are_noticed(monkeypatch):
     monkeypatch.setattr(Function, "_taken_back", lambda self: [])
     graph = drawn_graph("grid:3x4", 1)
     protocol = Machine(n=graph.n, c=1)
-    compiled_engine.program_of.cache_clear()
+    compiled_engine._kept.clear()
     try:
         with pytest.raises(AssertionError):  # another story, or one that only `nodes` could finish
             for seed in range(3):
                 assert story(Compiled, protocol, graph, seed) == story(Nodes, protocol, graph, seed)
     finally:
-        compiled_engine.program_of.cache_clear()
+        compiled_engine._kept.clear()
 
 
 # -- the coins ----------------------------------------------------------------------------------------------------
@@ -315,7 +314,7 @@ class Followed(Base):
     [
         (Sampled, "rng.sample"), (Undeclared, "node.other` is not declared in class Node"),
         (Unassigned, "`best` may have no value here"), (Untyped, "cannot be compiled"),
-        (Mixed, "compares a number with a text"), (Real, "has no type in compiled code"),
+        (Mixed, "compares a whole number with a text"), (Real, "is a real number, where a whole number is needed"),
         (Recursive, "again calls itself"), (Unsent, "makes messages that are not sent"), (Lazy, "cannot be compiled"),
         (Open, r"Node.rank = \(\) has no declared type"), (Followed, "records_clouds"),
     ],

@@ -52,7 +52,7 @@ class Asynchronous(Nodes):
             return False
         self.round, self._arrived = ahead, []
         for v in self.beginners.pop(ahead, ()):
-            self._happens(v, ahead - 1, "begin", ahead)
+            self._happens(v, ahead - 1, "begin")
         while self.flying and self.flying[0][0] <= ahead:
             time, _, v, w, port, message = heapq.heappop(self.flying)
             self.time = time
@@ -60,17 +60,15 @@ class Asynchronous(Nodes):
                 self._arrived.append((v, w, message))
                 if self.protocol.records_clouds:
                     self._influence(v, w)
-                self._happens(w, time, "round", ahead + 1, {port: message})
+                self._happens(w, time, "round", {port: message})
         for v in sorted(self.calls.pop(ahead, ())):
-            self._happens(v, ahead, "round", ahead + 1, {})
+            self._happens(v, ahead, "round", {})
         return True
 
-    def _happens(self, v: int, time: float, function: str, round: int, *inbox: dict[int, Any]) -> None:
+    def _happens(self, v: int, time: float, function: str, *inbox: dict[int, Any]) -> None:
         """Call one node, and put what it sends on the way."""
         self.time = time
-        node = self._node(v)
-        node.sending = {}
-        self._collect(v, node, self._ask(v, function, node, *inbox, self.rng), round)
+        self._call(v, function, *inbox)
         for port, message in sorted(self.outbox.pop(v, {}).items(), key=lambda pair: pair[0]):
             self._send(v, port, message)
 

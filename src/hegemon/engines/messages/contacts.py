@@ -183,7 +183,11 @@ class ContactsEngine(MessageEngine):
         told = leaders if self.pattern.inform_bits and last < limit else 0
         last += leaders > 0 and self.pattern.inform_bits > 0
         measures = self._count(c * s, answers - merged, told * (n - 1))
-        measures |= {"candidates": c, "shared_referees": shared, "cause": failure(self.ranks[elected], c)}
+        measures |= {
+            "candidates": c,
+            "shared_referees": shared,
+            "cause": failure(self.ranks[elected].tolist(), self.ranks.tolist()),
+        }
         if self.pattern.inform_bits:
             measures["informed"] = n if told else leaders  # a leader knows itself
         if self.protocol.records_clouds:

@@ -13,6 +13,7 @@ from hegemon.engines.messages.initiators import initiators
 from hegemon.engines.messages.surroundings import Surroundings
 from hegemon.graphs.topology import Topology
 from hegemon.models.messages import MessageProtocol
+from hegemon.models.node_calls import cause
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class MessageOutcome:
     leaders: int
     measures: dict[str, Any] = field(default_factory=dict)
     interrupted: bool = False
+    crashed_leaders: int = 0  # nodes that were elected and then crashed
 
 
 class MessageEngine(ABC):
@@ -42,7 +44,7 @@ class MessageEngine(ABC):
     - draw all randomness from the streams of (seed, trial), and the same coins for every limit: a run that is stopped
       is the beginning of the run that is not.
 
-    The measures of a run that was stopped, and the protocol's `facts`, are added here, for all engines.
+    The cause of a run without exactly one leader, and the protocol's `facts`, are added here, for all engines.
     """
 
     name = ""
@@ -80,8 +82,9 @@ class MessageEngine(ABC):
         outcome = self.play(limit)
         measures = outcome.measures | self.protocol.facts
         finished = outcome.finished and (limit is None or outcome.rounds <= limit)
-        if not finished and "cause" in measures:
-            measures["cause"] = "round limit"  # the word that `analysis/statistics` uses
+        reason = cause(finished, outcome.leaders, outcome.crashed_leaders, measures.get("cause"))
+        if reason or "cause" in measures:
+            measures["cause"] = reason
         rounds = outcome.rounds if finished or outcome.interrupted or limit is None else limit
         return replace(outcome, rounds=rounds, finished=finished, measures=measures)
 

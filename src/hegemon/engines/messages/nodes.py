@@ -6,7 +6,7 @@ when it begins or hears its first message, so the cost follows the messages.
 
 from collections import defaultdict
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from hegemon.engines.messages.surroundings import Surroundings
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
 from hegemon.models.messages import ELECTED, BasicNode, MessageProtocol
+from hegemon.models.node_calls import call_node, measured
 
 LARGEST_NUMBER = 10_000_000  # nodes that may begin: each is a Python object
 
@@ -68,14 +69,26 @@ class Nodes(MessageEngine):
                 break
             self.play_next()
             interrupted = self.is_cancelled(self.round)
-        crashed = set() if self.crashing is None else set(np.flatnonzero(self.crashing <= max(1, self.round)).tolist())
-        leaders = sum(node.status == ELECTED for v, node in self.nodes.items() if v not in crashed)
+        finished = ahead is None
+        last = max(1, self.round) if finished or interrupted or limit is None else limit
+        leaders, crashed_leaders = self.count_leaders(last)
         measures = {"messages": self.messages, "bits": self.bits, "largest_message": self.largest} | self.measured()
-        measures |= {} if self.crashing is None else {"crashed": len(crashed)}
-        measures |= self.protocol.measure(list(self.nodes.values()))
+        measures |= {} if self.crashing is None else {"crashed": int(np.count_nonzero(self.crashing <= last))}
         if self.protocol.records_clouds:
             measures |= self._clouds()
-        return MessageOutcome(max(1, self.round), ahead is None, leaders, measures, interrupted)
+        measures |= measured(self.protocol, [node for _, node in sorted(self.nodes.items())], measures)
+        return MessageOutcome(max(1, self.round), finished, leaders, measures, interrupted, crashed_leaders)
+
+    def count_leaders(self, last: int) -> tuple[int, int]:
+        """How many nodes are elected after that many rounds and have not crashed, and how many have crashed. A node
+        that was never called still has its first status."""
+        elected = {v for v, node in self.nodes.items() if node.status == ELECTED}
+        crashed = set() if self.crashing is None else set(np.flatnonzero(self.crashing <= last).tolist())
+        leaders, gone = len(elected - crashed), len(elected & crashed)
+        if self.protocol.node_type.status == ELECTED:
+            asleep = len(crashed - self.nodes.keys())
+            leaders, gone = leaders + self.protocol.n - len(self.nodes) - asleep, gone + asleep
+        return leaders, gone
 
     def measured(self) -> dict[str, int]:
         """Measures that only these surroundings have."""
@@ -128,9 +141,7 @@ class Nodes(MessageEngine):
             return False
         self.round = ahead
         for v in self.beginners.pop(self.round, ()):
-            node = self._node(v)
-            node.sending = self.outbox[v]
-            self._collect(v, node, self._ask(v, "begin", node, self.rng), self.round)
+            self._call(v, "begin", sending=self.outbox.get(v))
         inboxes = defaultdict(list)
         self._arrived, cross, records_clouds = [], self.ports.cross, self.protocol.records_clouds
         for v, sending in self.outbox.items():
@@ -147,68 +158,34 @@ class Nodes(MessageEngine):
         self._sent = self.outbox
         self.outbox = defaultdict(dict)
         for w in sorted({*inboxes, *self.calls.pop(self.round, ())}):
-            node = self._node(w)
             inbox = dict(sorted(inboxes[w], key=lambda pair: pair[0])) if w in inboxes else {}
-            self._collect(w, node, self._ask(w, "round", node, inbox, self.rng), self.round + 1)
+            self._call(w, "round", inbox)
         return True
 
     def _node(self, v: int) -> BasicNode:
         node = self.nodes.get(v)
         if node is None:
             node = self.nodes[v] = self.protocol.node_type()
-            node.degree, node.calls = self.ports.degree(v), []
+            node.degree = self.ports.degree(v)
             if self.identifiers is not None:
                 node.identifier = int(self.identifiers[v])
         node.round = self.round
         return node
 
-    def _ask(self, v: int, function: str, *arguments: Any) -> Any:
-        try:
-            return self.call(v, function, *arguments)
-        except InvalidInput:
-            raise
-        except Exception as error:
-            what = f"{type(error).__name__}: {error}"
-            raise InvalidInput(
-                f"{self.protocol.id}: {function} fails at node {v} in round {self.round}: {what}"
-            ) from error
-
-    def _collect(self, v: int, node: BasicNode, answered: Any, round: int) -> None:
-        """Take what a node sends in `round`, and the rounds in which it is to be called."""
-        if self.protocol.node_fields:
-            self.protocol.settle(node)
-        pairs = answered.items() if isinstance(answered, dict) else answered or ()
-        sending = self.outbox[v] if answered else {}
-        for port, message in pairs:
-            if not isinstance(port, int) or not 0 <= port < node.degree:
-                raise InvalidInput(
-                    f"{self.protocol.id}: node {v} sends through port {port!r} in round {round}, "
-                    f"but its ports are 0..{node.degree - 1}"
-                )
-            if port in sending:
-                rule = "allows one message per edge, direction and round: merge them or send one later"
-                self._refuse(v, port, round, "a second message", rule)
-            bits = getattr(message, "bits", None)
-            if bits is None:
-                self._refuse(v, port, round, repr(message), "counts bits: make messages by self.message(field=value)")
-            allowed = self.protocol.largest_allowed
-            if bits > allowed:
-                rule = f"allows {self.protocol.congest} ceil(log2(n+1)) = {allowed}: send less at a time"
-                self._refuse(v, port, round, f"{bits} bits", rule)
-            sending[port] = message
-        for call in node.calls:
-            if call < round:
-                raise InvalidInput(f"{self.protocol.id}: node {v} asks in round {node.round} to be called in {call}")
+    def _call(self, v: int, function: str, *inbox: dict[int, Any], sending: dict[int, Any] | None = None) -> None:
+        """Call a node; note what it sends, and the rounds in which it is to be called."""
+        node = self._node(v)
+        result = call_node(
+            self.protocol, node, function, lambda: self.call(v, function, node, *inbox, self.rng), who=f"node {v}",
+            edge=lambda port: f"{v} -> {self.ports.cross(v, port)[0]} (port {port})", sending=sending,
+        )  # fmt: skip
+        if result.sending:
+            self.outbox[v] = result.sending
+        else:
+            self.outbox.pop(v, None)
+        for call in result.calls:
             if self.lives(v, call):
                 self.calls[call].add(v)
-        node.calls = []
-
-    def _refuse(self, v: int, port: int, round: int, what: str, rule: str) -> NoReturn:
-        w, _ = self.ports.cross(v, port)
-        raise InvalidInput(
-            f"{self.protocol.id}: node {v} sends {what} over the edge {v} -> {w} (port {port}) in round {round}; "
-            f"CONGEST {rule}"
-        )
 
     def _count(self, v: int, message: Any) -> None:
         self.messages += 1

@@ -220,6 +220,7 @@ class TokensEngine(MessageEngine):
         c, steps, tokens = len(self.candidates), self.pattern.steps, self.pattern.tokens
         end = 2 * steps if c else 1
         stop = end if limit is None else min(end, limit)
+        c = c if stop else 0  # within no rounds nobody has begun
         alive, counts = self.alive, self.counts
         way = self.pattern.lazy, *self.rows, self.rng, self.scratch
         interrupted = False
@@ -246,6 +247,6 @@ class TokensEngine(MessageEngine):
             "largest_message": max(self.pattern.token_bits if out else 0, self.pattern.win_bits if home else 0),
             "candidates": c,
             "shared_referees": int(counts[MET]),
-            "cause": failure(self.ranks[elected], c),
+            "cause": failure(self.ranks[elected].tolist(), self.ranks[:c].tolist()),
         }
         return MessageOutcome(stop, finished, int(elected.sum()), measures, interrupted)

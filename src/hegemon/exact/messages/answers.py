@@ -16,6 +16,7 @@ from hegemon.exact.messages.enumeration import MOST_ROUNDS, Enumeration
 from hegemon.exact.messages.scripted_coins import NotOrdered
 from hegemon.graphs.topology import Topology
 from hegemon.models.messages import MessageProtocol
+from hegemon.models.readings import Readings, functions_in
 from hegemon.runs.setting import Graph, Identifiers, Wake, topology_for
 
 QUESTION = "reached"
@@ -151,10 +152,19 @@ def enumerate_runs(
     """Every run, until nothing is left to do; beyond `least` rounds, if given, only as far as memory allows.
     Wide draws are enumerated by their order if the protocol uses nothing else of them, otherwise value by value."""
     kind = Enumeration if around.delay is None else DelayedEnumeration
-    try:
-        return kind(protocol, topology, around, memory, progress, ordered=True).tally(least)
-    except NotOrdered:
-        return kind(protocol, topology, around, memory, progress, ordered=False).tally(least)
+    code = Readings(functions_in(type(protocol), MessageProtocol))
+    names_types = code.mention("type")  # the stand-ins for numbers that are drawn are of another type
+    if names_types and code.mention("random"):
+        raise InvalidInput(
+            f"{protocol.id} calls type and rng.random: verify decides random() only as far as it is compared, and "
+            "has no number whose type it could show; use isinstance, or draw rng.randrange(k)"
+        )
+    for ordered in (False,) if names_types else (True, False):
+        try:
+            return kind(protocol, topology, around, memory, progress, ordered).tally(least)
+        except NotOrdered:
+            continue
+    raise AssertionError("plain values are always ordered")
 
 
 def verify_messages(

@@ -22,6 +22,7 @@ from hegemon.exact.messages.frozen import renumbered
 from hegemon.exact.messages.nodes import CallOutcome, Local, LocalStates, Post
 from hegemon.graphs.topology import Topology
 from hegemon.models.messages import MessageProtocol
+from hegemon.models.node_calls import cause, measured
 
 GIB = 2**30
 PER_STATE, PER_NODE, PER_LOCAL = 700, 24, 3000  # bytes: a state with its probability, per node; a node's knowledge
@@ -125,14 +126,17 @@ class Enumeration:
         return min(rounds, default=None)
 
     def _finish(self, state: State, chance: Fraction, round: int) -> None:
-        living = [node for node in state.nodes if self.locals.states[node].lives(round)]
-        leaders = sum(self.locals.is_elected(node) for node in living)
+        elected = [node for node in state.nodes if self.locals.is_elected(node)]
+        leaders = sum(self.locals.states[node].lives(round) for node in elected)
         self._tally.ends[leaders, round] += chance
-        known = [node for node in state.nodes if self.locals.states[node].variables is not None]
-        for name, value in self.protocol.measure([self.locals.thawed(node, None) for node in known]).items():
-            if name == "cause":
-                self._tally.causes[value or "elected"] += chance
-            elif isinstance(value, int | float):
+        acted = [
+            self.locals.thawed(node, None) for node in state.nodes if self.locals.states[node].variables is not None
+        ]
+        measures = measured(self.protocol, acted, {})
+        reason = cause(True, leaders, len(elected) - leaders, measures.pop("cause", None))
+        self._tally.causes[reason or "elected"] += chance
+        for name, value in measures.items():
+            if isinstance(value, int | float):
                 self._tally.measures[name] += chance * Fraction(value)
 
     def _played(self, now: Distribution, round: int) -> Distribution:

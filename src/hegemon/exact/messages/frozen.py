@@ -10,7 +10,7 @@ from hegemon.exact.messages.scripted_coins import Drawn, Uniform
 LISTED: tuple[type, ...] = (tuple, list)
 SETS: tuple[type, ...] = (set, frozenset)
 MAPPED: tuple[type, ...] = (dict, Counter)
-CHANGEABLE = (list, set, dict, Counter)
+CHANGEABLE = (list, dict, Counter)
 Renumber = Callable[[int, int, Any], int]
 
 
@@ -24,8 +24,10 @@ class Freezer:
         kind = type(value)
         if value is None or kind in (int, str):
             return value
-        if kind in (bool, float, bytes):
+        if kind in (bool, bytes):
             return (kind, value)  # 1, 1.0 and True are equal in Python, but must be told apart
+        if kind is float:
+            return (kind, value.hex())  # and so must 0.0 and -0.0
         if kind is Drawn:
             return (Drawn, value.low, value.high, self.renumber(value.low, value.high, value.place))
         if kind is Uniform:
@@ -37,12 +39,15 @@ class Freezer:
         if kind in LISTED or hasattr(kind, "_fields"):  # a message is a named tuple
             return (kind, *(self.freeze(item) for item in value))
         if kind in SETS:
-            return (kind, frozenset(self.freeze(item) for item in value))
+            raise InvalidInput(
+                f"{self.what} keeps a {kind.__name__}, and the order in which Python goes through it depends on all "
+                "that it ever held; keep a sorted tuple, or a dictionary"
+            )
         if kind in MAPPED:
             return (kind, *((self.freeze(key), self.freeze(item)) for key, item in value.items()))
         raise InvalidInput(
             f"{self.what} keeps a value of the type {kind.__name__}, and verify must tell any two apart; keep numbers, "
-            "strings, tuples, lists, sets and dictionaries"
+            "strings, tuples, lists and dictionaries"
         )
 
 
@@ -54,8 +59,8 @@ def thaw(frozen: Any) -> Any:
         return Drawn(*parts)
     if kind in LISTED:
         return kind(thaw(part) for part in parts)
-    if kind in SETS:
-        return kind(thaw(part) for part in parts[0])
+    if kind is float:
+        return float.fromhex(parts[0])
     if kind in MAPPED:
         return kind({thaw(key): thaw(item) for key, item in parts})
     if hasattr(kind, "_fields"):
@@ -65,8 +70,6 @@ def thaw(frozen: Any) -> Any:
 
 def renumbered(frozen: Any, places: dict[tuple[int, int], tuple[int, ...]]) -> Any:
     """The same with every drawn number in its new place: `places` has one entry per old place."""
-    if type(frozen) is frozenset:
-        return frozenset(renumbered(part, places) for part in frozen)
     if type(frozen) is not tuple or not frozen:
         return frozen
     if frozen[0] is Drawn:

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 from hegemon.errors import InvalidInput
 from hegemon.exact.messages.frozen import CHANGEABLE, Freezer, renumbered, thaw
-from hegemon.exact.messages.scripted_coins import NotOrdered, ScriptedCoins, Unenumerable, branches
+from hegemon.exact.messages.scripted_coins import ScriptedCoins, Unenumerable, branches
 from hegemon.models.messages import ELECTED, MessageProtocol
+from hegemon.models.node_calls import NodeResult, call_node
 
 Numbers = tuple[tuple[tuple[int, int], int], ...]  # how many different numbers were drawn from each range
 Places = tuple[tuple[tuple[int, int], tuple[int, ...]], ...]  # the new place of each
@@ -61,7 +62,7 @@ class LocalStates:
         """Refuse a list or dictionary in the class itself: all nodes and all branches would share it."""
         for kind in self.protocol.node_type.__mro__:
             for name, value in vars(kind).items():
-                if type(value) in CHANGEABLE and name != "sending" and not name.startswith("__"):
+                if type(value) in CHANGEABLE and not name.startswith("__"):
                     raise InvalidInput(
                         f"{self.protocol.id}: Node.{name} is one {type(value).__name__} for all nodes; make it in begin"
                     )
@@ -93,7 +94,7 @@ class LocalStates:
         """The node as an object; `round` is None after the end of a run."""
         state = self.states[local]
         node = (self.protocol.node_type if round is not None else self._ended)()
-        node.degree, node.calls = state.degree, []
+        node.degree = state.degree
         if state.identifier is not None:
             node.identifier = state.identifier
         for name, value in state.variables or ():
@@ -110,10 +111,9 @@ class LocalStates:
         return type("Node", (self.protocol.node_type,), {"round": property(forgotten)})
 
     def is_elected(self, local: int) -> bool:
-        state = self.states[local]
-        if state.variables is None:
-            return False
-        return bool(dict(state.variables).get("status", self.protocol.node_type.status) == ELECTED)
+        """A node that was never called still has its first status."""
+        kept = dict(self.states[local].variables or ())
+        return bool(kept.get("status", self.protocol.node_type.status) == ELECTED)
 
     def begin(self, local: int, round: int, drawn: Numbers) -> tuple[CallOutcome, ...]:
         """All outcomes when the node wakes up in this round."""
@@ -138,16 +138,15 @@ class LocalStates:
     def _called(
         self, function: str, local: int, round: int, drawn: Numbers, inbox: Post | None
     ) -> Iterator[tuple[Any, ...]]:
-        def call(coins: ScriptedCoins) -> tuple[Any, dict[int, Any]]:
+        def call(coins: ScriptedCoins) -> tuple[Any, NodeResult]:
             node = self.thawed(local, round)
-            if inbox is None:
-                node.sending = {port: thaw(message) for port, message in self.states[local].outbox}
-                return node, self._ask(function, round, node, coins)
-            return node, self._ask(function, round, node, {port: thaw(message) for port, message in inbox}, coins)
+            given = () if inbox is None else ({port: thaw(message) for port, message in inbox},)
+            sending = {port: thaw(message) for port, message in self.states[local].outbox}
+            return node, self._ask(function, node, (*given, coins), sending)
 
         known = dict(drawn)
-        for coins, (node, answered) in branches(call, known, self.ordered):
-            after = self._after(local, function, round, node, answered, coins)
+        for coins, (node, result) in branches(call, known, self.ordered):
+            after = self._after(local, function, round, node, result, coins)
             numbers = tuple(sorted((key, len(places)) for key, places in coins.places.items()))
             moved = tuple(
                 (key, tuple(coins.renumbered(*key, place) for place in range(1, k + 1)))
@@ -156,47 +155,30 @@ class LocalStates:
             )
             yield coins.probability, after, numbers, moved
 
-    def _ask(self, function: str, round: int, *arguments: Any) -> dict[int, Any]:
+    def _ask(self, function: str, node: Any, given: tuple[Any, ...], sending: dict[int, Any]) -> NodeResult:
         before = dict(vars(self.protocol))
+        called = "begin" if function == "begin" else "round"
         try:
-            answered = (self.protocol.begin if function == "begin" else self.protocol.round)(*arguments)
-            if not isinstance(answered, dict | None):
-                answered = list(answered)
-        except (InvalidInput, NotOrdered):
-            raise
+            result = call_node(
+                self.protocol, node, called, lambda: getattr(self.protocol, called)(node, *given), sending=sending
+            )
         except Unenumerable as reason:
-            raise InvalidInput(f"{self.protocol.id}: {function} {reason}") from None
-        except Exception as error:
-            what = f"{type(error).__name__}: {error}"
-            raise InvalidInput(f"{self.protocol.id}: {function} fails in round {round}: {what}") from error
+            raise InvalidInput(f"{self.protocol.id}: {called} {reason}") from None
         for name, value in vars(self.protocol).items():
             computed_once = isinstance(getattr(type(self.protocol), name, None), cached_property)
             if value is not before.get(name) and not computed_once:
-                raise InvalidInput(f"{self.protocol.id}: {function} changes self.{name}; a node may only change itself")
-        return answered
+                raise InvalidInput(f"{self.protocol.id}: {called} changes self.{name}; a node may only change itself")
+        return result
 
-    def _after(self, local: int, function: str, round: int, node: Any, answered: Any, coins: ScriptedCoins) -> int:
-        """The node after a call, checked as engine `nodes` checks it."""
-        self.protocol.settle(node)
-        sends = round if function == "begin" else round + 1
-        sending = dict(node.sending) if function == "begin" else {}
-        for port, message in answered.items() if isinstance(answered, dict) else answered or ():
-            if type(port) is not int or not 0 <= port < node.degree:
-                raise self._refusal(f"sends through port {port!r} in round {sends}; ports are 0..{node.degree - 1}")
-            if port in sending:
-                raise self._refusal(f"sends a second message through port {port} in round {sends}; CONGEST allows one")
-            if getattr(message, "bits", None) is None:
-                raise self._refusal(f"sends {message!r}; make messages by self.message(field=value)")
-            if message.bits > self.protocol.largest_allowed:
-                raise self._refusal(f"sends {message.bits} bits; CONGEST allows {self.protocol.largest_allowed}")
-            sending[port] = message
-        calls = {*self.states[local].calls, *node.calls} - {round if function == "round" else None}
-        if any(call < sends for call in node.calls):
-            raise self._refusal(f"asks in round {round} to be called in {min(node.calls)}")
+    def _after(self, local: int, function: str, round: int, node: Any, result: NodeResult, coins: ScriptedCoins) -> int:
+        """The node after a call."""
+        calls = {*self.states[local].calls, *result.calls} - {round if function == "round" else None}
         freezer = Freezer(f"{self.protocol.id}: a node", coins.renumbered)
         variables = {name: value for name, value in vars(node).items() if name not in NOT_KEPT}
         begins, crash = None if function == "begin" else self.states[local].begins, self.states[local].crash
-        posts = sending.items() if begins is not None else sorted(sending.items())  # `begin` may see the order
+        posts = (
+            result.sending.items() if begins is not None else sorted(result.sending.items())
+        )  # `begin` may see the order
         return self.number(
             Local(
                 degree=node.degree,
@@ -208,8 +190,5 @@ class LocalStates:
             )
         )
 
-    def _refusal(self, what: str) -> InvalidInput:
-        return InvalidInput(f"{self.protocol.id}: a node {what}")
 
-
-NOT_KEPT = ("degree", "calls", "round", "sending")
+NOT_KEPT = ("degree", "round")

@@ -96,6 +96,7 @@ class Uniform:
     """What `random()` returns: k / UNIT for a k in first..last of which nothing else is decided yet."""
 
     __slots__ = ("coins", "first", "last")
+    __class__ = property(lambda self: float)  # for isinstance
 
     def __init__(self, coins: "ScriptedCoins"):
         self.coins, self.first, self.last = coins, 0, UNIT - 1
@@ -277,9 +278,7 @@ class ScriptedCoins:
         return bisect_left(self.places[low, high], place) + 1
 
 
-def branches(
-    call: Any, drawn: dict[tuple[int, int], int], ordered: bool
-) -> "Iterator[tuple[ScriptedCoins, tuple[Any, dict[int, Any]]]]":
+def branches(call: Any, drawn: dict[tuple[int, int], int], ordered: bool) -> "Iterator[tuple[ScriptedCoins, Any]]":
     """Every outcome of a call that takes coins: (coins, result), in the order of the scripts."""
     script: list[int] | None = []
     for _ in range(MOST_OUTCOMES):

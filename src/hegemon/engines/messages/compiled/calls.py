@@ -9,6 +9,7 @@ from hegemon.engines.messages.compiled.kinds import (
     INBOX,
     LIST,
     MESSAGE,
+    REAL,
     RNG,
     SELF,
     VALUE,
@@ -24,6 +25,7 @@ from hegemon.engines.messages.compiled.kinds import (
 )  # fmt: skip
 from hegemon.engines.messages.compiled.loops import COMPREHENSIONS, Loops
 
+STILL = (ast.Constant, ast.Name, ast.UnaryOp, ast.unaryop, ast.expr_context)  # whatever else happens has the same value
 COINS = {"randint": (2, 2), "randrange": (1, 2), "random": (0, 0), "getrandbits": (1, 1)}
 
 
@@ -52,7 +54,8 @@ class Calls(Loops):
             if method == "randrange" and len(numbers) == 1:
                 numbers = [number(0), *numbers]
             coins = ast.Attribute(name("w"), "rng", ast.Load())
-            return ast.Call(name(method if method != "random" else "uniform"), [coins, *numbers], []), VALUE
+            kind = REAL if method == "random" else VALUE
+            return ast.Call(name(method if method != "random" else "uniform"), [coins, *numbers], []), kind
         if kind == RNG:
             known = ", ".join(f"rng.{one}" for one in COINS)
             raise Untranslatable(f"`{ast.unparse(node.func)}` cannot be compiled, only {known}", node)
@@ -73,9 +76,8 @@ class Calls(Loops):
 
     def _builtin(self, node: ast.Call, function: Any) -> Found:
         if function in (abs, int):
-            return ast.Call(
-                name(function.__name__), [self.number(one) for one in self.arguments(node, 1, 1)], []
-            ), VALUE
+            found, kind = self.numeric(self.arguments(node, 1, 1)[0])
+            return ast.Call(name(function.__name__), [found], []), VALUE if function is int else kind
         if function is bool:
             return ast.Compare(self.truth(self.arguments(node, 1, 1)[0]), [ast.NotEq()], [number(0)]), VALUE
         if function is len:
@@ -88,6 +90,8 @@ class Calls(Loops):
         (what,) = self.arguments(node, 1, 1)
         if isinstance(what, ast.Name) and what.id == self.accumulator:
             self.surely(what)
+            if self.gathers_by_port:
+                raise Untranslatable(f"`{ast.unparse(node)}` counts a repeated port once; count in a variable", node)
             return expression("w.count[0] - base")
         found, kind = self.value(what)
         if kind == INBOX:
@@ -130,6 +134,9 @@ class Calls(Loops):
 
         none: list[ast.stmt] = raised()
         if "default" in default:
+            if any(not isinstance(one, STILL) for one in ast.walk(default["default"])):
+                what = "which Python evaluates before the elements; write it into a variable before"
+                raise Untranslatable(f"default={ast.unparse(default['default'])}, {what}", node)
             none = [ast.Return(whole(self.number(default["default"])))]
         end = [ast.If(expression("not any_yet"), none, []), *statements("return best")]
         return self.reduction(node, parts, statements("any_yet = False\nbest = 0"), compared, end)

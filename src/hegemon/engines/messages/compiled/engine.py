@@ -7,7 +7,6 @@ it computes what Python computes, or reports the error.
 """
 
 from collections import defaultdict
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,6 @@ from hegemon.compute.mersenne import set_words, words_of
 from hegemon.compute.randomness import KERNEL, python_generator
 from hegemon.engines.messages.compiled.kernel import (
     BITS,
-    BORN,
     CALLS,
     ENDED,
     FULL,
@@ -35,12 +33,15 @@ from hegemon.engines.messages.nodes import Nodes
 from hegemon.engines.messages.surroundings import Surroundings
 from hegemon.graphs.topology import Topology
 from hegemon.models.messages import ELECTED, MessageProtocol
+from hegemon.models.node_calls import measured
+from hegemon.models.readings import MISSING, Readings, functions_in
 
+MOST_KEPT = 8  # translated protocols
 MOST_ARCS = 2**23  # each takes two places for a message
 NEVER = 2**62
 LEAST_CALLS = 2**18  # of nodes, between two readings of the clock
 BOX = np.dtype([("round", np.int64), ("heard", np.int64), ("lowest", np.int64), ("highest", np.int64)])
-KEPT = ("nodes", "boxes", "slots", "flags", "blocks", "groups", "heap", "order", "state", "words")  # all that changes
+KEPT = ("nodes", "boxes", "slots", "flags", "blocks", "groups", "heap", "state", "words")  # all that changes
 
 
 class Compiled(MessageEngine):
@@ -103,7 +104,7 @@ class Compiled(MessageEngine):
         leaders = int(np.count_nonzero(arrays.nodes["status"] == self.program.code(ELECTED)))
         measures = {"messages": int(state[MESSAGES]), "bits": int(state[BITS]), "largest_message": int(state[LARGEST])}
         if type(self.protocol).measure is not MessageProtocol.measure:
-            measures |= self.protocol.measure(list(self._made_nodes().values()))
+            measures |= measured(self.protocol, list(self._made_nodes().values()), measures)
         return MessageOutcome(max(1, arrays.round), ended, leaders, measures, interrupted)
 
     def _return_to(self, kept: dict[str, np.ndarray] | None) -> None:
@@ -128,15 +129,15 @@ class Compiled(MessageEngine):
     # -- the same moment in plain Python ---------------------------------------------------------------------------
 
     def _made_nodes(self) -> dict[int, Any]:
-        """The nodes that have acted, in the order of their first actions."""
-        state, program = self.arrays.state, self.program
+        """The nodes that have acted, in the order of their numbers."""
+        program = self.program
         kinds = {**program.node_kinds, "status": TEXT}
-        rows = self.arrays.nodes[self.arrays.order[: state[BORN]]]
+        acted = np.flatnonzero(self.arrays.nodes["round"])
+        rows = self.arrays.nodes[acted]
         columns = {word: rows[word].tolist() for word in rows.dtype.names}
         made = {}
-        for k, v in enumerate(self.arrays.order[: state[BORN]].tolist()):
+        for k, v in enumerate(acted.tolist()):
             node = made[v] = self.protocol.node_type()
-            node.calls = []
             for word, kind in kinds.items():
                 setattr(node, word, program.shown(kind, columns[word][k]))
             for word in READ_ONLY:
@@ -177,10 +178,36 @@ class Compiled(MessageEngine):
         return self.protocol.message(**given)
 
 
-@lru_cache(maxsize=8)
+class _Kept:
+    """A translated protocol, and all that it was made of."""
+
+    def __init__(self, protocol: MessageProtocol):
+        kind = type(protocol)
+        self.program = Program(protocol)
+        bases = kind.__mro__[: kind.__mro__.index(MessageProtocol)]
+        self._named = [(vars(one), dict(vars(one))) for one in (protocol, *bases)]
+        self._readings = Readings(functions_in(kind, MessageProtocol))
+
+    def is_valid(self) -> bool:
+        """Whether functions, constants, defaults and closures are those of the translation."""
+        for now, before in self._named:
+            if len(now) != len(before) or any(now.get(name, MISSING) is not value for name, value in before.items()):
+                return False
+        return self._readings.last()
+
+
+_kept: dict[int, _Kept] = {}  # by the identity of the protocol, which the kept object holds on to
+
+
 def program_of(protocol: MessageProtocol) -> Program:
-    """The translated protocol, the same for all trials."""
-    return Program(protocol)
+    """The translated protocol, the same for all trials as long as nothing that it was made of changes."""
+    kept = _kept.pop(id(protocol), None)
+    if kept is None or kept.program.protocol is not protocol or not kept.is_valid():
+        kept = _Kept(protocol)
+    if len(_kept) >= MOST_KEPT:
+        del _kept[next(iter(_kept))]
+    _kept[id(protocol)] = kept
+    return kept.program
 
 
 class _Arrays:
@@ -198,8 +225,8 @@ class _Arrays:
         self.nodes["degree"] = topology.degrees
         self.boxes, self.slots = np.zeros(2 * n, BOX), np.zeros(2 * arcs, program.message_record)
         self.flags, self.blocks, self.groups = (np.zeros(2 * (n // k + (k > 1)), np.uint8) for k in (1, 64, 4096))
-        self.heap, self.order = np.zeros((2, n + 64), np.int64), np.zeros(n, np.int64)
-        self.state, self.words = np.zeros(13, np.int64), np.zeros(625, np.uint32)
+        self.heap = np.zeros((2, n + 64), np.int64)
+        self.state, self.words = np.zeros(12, np.int64), np.zeros(625, np.uint32)
         self.beginners = self.rounds = np.zeros(0, np.int64)
         self.numbers, self.reals, self.layout = program.arrays()
         most = int(topology.degrees.max()) + 1 if n else 1
@@ -224,7 +251,7 @@ class _Arrays:
 
     def play(self, limit: int, budget: int) -> int:
         return int(self.kernel(
-            self.nodes, self.boxes, self.slots, self.flags, self.blocks, self.groups, self.heap, self.order, self.state,
+            self.nodes, self.boxes, self.slots, self.flags, self.blocks, self.groups, self.heap, self.state,
             self.words, self.offsets, self.targets, self.cross, self.back, self.beginners, self.rounds, self.numbers,
             self.reals, self.layout, self.ports, self.rows, self.count, self.wanted, self.allowed, limit, budget,
         ))  # fmt: skip

@@ -11,6 +11,7 @@ from hegemon.engines.messages.compiled.kinds import (
     MESSAGE,
     NODE,
     NOTHING,
+    REAL,
     SELF,
     TEXT,
     VALUE,
@@ -27,6 +28,10 @@ Found = tuple[ast.expr, str]
 EQUAL, ORDERED = (ast.Eq, ast.NotEq), (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
 
+def _is_nonzero(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and bool(value.value)
+
+
 class Expressions:
     """One function's expressions. `kinds`: the kind of each variable; `bound`: those that surely have a value."""
 
@@ -36,6 +41,7 @@ class Expressions:
     bound: set[str]
     renamed: dict[str, str]  # variables of the comprehensions around
     accumulator: str | None
+    gathers_by_port: bool
 
     def value(self, node: ast.expr) -> Found:
         """The expression in compiled code, and its kind."""
@@ -47,6 +53,11 @@ class Expressions:
 
     def number(self, node: ast.expr) -> ast.expr:
         return self.of(VALUE, node)
+
+    def numeric(self, node: ast.expr) -> Found:
+        """A number, whole or real."""
+        found, kind = self.value(node)
+        return (found, REAL) if kind == REAL else (self.of(VALUE, node), VALUE)
 
     def of(self, kind: str, node: ast.expr) -> ast.expr:
         found, is_kind = self.value(node)
@@ -67,7 +78,7 @@ class Expressions:
             found = expression("w.count[0] != base")
         else:
             value, kind = self.value(node)
-            tests = {VALUE: value, TEXT: ast.Compare(value, [ast.NotEq()], [number(0)]),
+            tests = {VALUE: value, REAL: value, TEXT: ast.Compare(value, [ast.NotEq()], [number(0)]),
                      INBOX: expression("w.heard != 0"), NOTHING: number(False),
                      LIST: ast.Compare(ast.Call(name("len"), [value], []), [ast.NotEq()], [number(0)])}  # fmt: skip
             if kind not in tests:
@@ -87,7 +98,7 @@ class Expressions:
         if isinstance(value, bool | int | float):
             if isinstance(value, int) and not -(2**63) <= value < 2**63:
                 raise Untranslatable(f"`{ast.unparse(node)}` leaves 64 bits", node)
-            return number(value), VALUE
+            return number(value), REAL if isinstance(value, float) else VALUE
         raise Untranslatable(f"`{ast.unparse(node)}` is neither a number nor a text", node)
 
     def _name(self, node: ast.Name) -> Found:
@@ -150,36 +161,37 @@ class Expressions:
         return (found,) if is_one else None
 
     def _binop(self, node: ast.BinOp) -> Found:
-        left, right = self.number(node.left), self.number(node.right)
+        (left, first), (right, second) = self.numeric(node.left), self.numeric(node.right)
         if isinstance(node.op, ast.MatMult):
             raise Untranslatable(f"`{ast.unparse(node)}` cannot be compiled", node)
         if isinstance(node.op, ast.Pow):  # of real numbers, the last digit may differ
-            left, right = whole(left), whole(right)
-        return ast.BinOp(left, node.op, right), VALUE
+            left, right = self.number(node.left), self.number(node.right)
+        if isinstance(node.op, ast.Div | ast.FloorDiv | ast.Mod) and not _is_nonzero(right):
+            right = ast.Call(name("nonzero"), [right], [])
+        is_real = isinstance(node.op, ast.Div) or REAL in (first, second)
+        return ast.BinOp(left, node.op, right), REAL if is_real else VALUE
 
     def _unaryop(self, node: ast.UnaryOp) -> Found:
         if isinstance(node.op, ast.Not):
             return self.truth(node), VALUE
         if isinstance(node.op, ast.Invert):
             raise Untranslatable(f"`{ast.unparse(node)}` cannot be compiled; write -x - 1", node)
-        operand = self.number(node.operand)
+        operand, kind = self.numeric(node.operand)
         if isinstance(operand, ast.Constant) and isinstance(node.op, ast.USub):
-            return number(-cast(int | float, operand.value)), VALUE
-        return ast.UnaryOp(node.op, whole(operand)), VALUE
+            return number(-cast(int | float, operand.value)), kind
+        return ast.UnaryOp(node.op, whole(operand) if kind == VALUE else operand), kind
 
     def _boolop(self, node: ast.BoolOp) -> Found:
-        if all(isinstance(one, ast.Compare | ast.BoolOp | ast.UnaryOp) for one in node.values):
-            return self.truth(node), VALUE
         parts = [self.value(one) for one in node.values]
-        if {kind for _, kind in parts} != {VALUE}:
+        if (kinds := {kind for _, kind in parts}) not in ({VALUE}, {REAL}):
             raise Untranslatable(f"`{ast.unparse(node)}` is a condition, and is used as a value", node)
-        return ast.BoolOp(node.op, [part for part, _ in parts]), VALUE
+        return ast.BoolOp(node.op, [part for part, _ in parts]), kinds.pop()
 
     def _ifexp(self, node: ast.IfExp) -> Found:
         test = self.truth(node.test)
         (first, kind), (second, other) = self.value(node.body), self.value(node.orelse)
         kinds = {kind, other} - ({NOTHING} if TEXT in (kind, other) else set())
-        if len(kinds) != 1 or not kinds <= {VALUE, TEXT, MESSAGE}:
+        if len(kinds) != 1 or not kinds <= {VALUE, REAL, TEXT, MESSAGE}:
             raise Untranslatable(f"`{ast.unparse(node)}` is {kind} or {other}", node)
         return ast.IfExp(test, first, second), kinds.pop()
 
@@ -194,9 +206,9 @@ class Expressions:
                 allowed = kinds in ({TEXT, NOTHING}, {NOTHING})
                 operator = ast.Eq() if isinstance(operator, ast.Is) else ast.NotEq()
             elif isinstance(operator, EQUAL):
-                allowed = kinds == {VALUE} or kinds <= {TEXT, NOTHING}
+                allowed = kinds <= {VALUE, REAL} or kinds <= {TEXT, NOTHING}
             else:
-                allowed = isinstance(operator, ORDERED) and kinds == {VALUE}
+                allowed = isinstance(operator, ORDERED) and kinds <= {VALUE, REAL}
             if not allowed:
                 raise Untranslatable(f"`{ast.unparse(node)}` compares {first} with {second}", node)
             operators.append(operator)
@@ -208,6 +220,10 @@ class Expressions:
             raise Untranslatable(f"`{ast.unparse(node)}` cannot be compiled", node)
         is_in = isinstance(node.ops[0], ast.In)
         if isinstance(container, ast.Tuple | ast.List | ast.Set) and isinstance(node.left, ast.Name | ast.Attribute):
+            for one in container.elts:
+                if not self.is_still(one):
+                    what = "all of which Python evaluates, also after the first equal one; compare with == and or"
+                    raise Untranslatable(f"`{ast.unparse(one)}` stands in a list, {what}", one)
             parts = [self._compare(ast.copy_location(ast.Compare(node.left, [ast.Eq()], [one]), node))[0]
                      for one in container.elts]  # fmt: skip
             found: ast.expr = ast.BoolOp(ast.Or(), parts) if len(parts) > 1 else parts[0] if parts else number(False)
@@ -216,6 +232,17 @@ class Expressions:
         else:
             raise Untranslatable(f"`{ast.unparse(node)}` cannot be compiled", node)
         return (found if is_in else ast.UnaryOp(ast.Not(), found)), VALUE
+
+    def is_still(self, node: ast.expr) -> bool:
+        """Whether evaluating it changes nothing, draws nothing and always succeeds."""
+        if isinstance(node, ast.UnaryOp):
+            return self.is_still(node.operand)
+        if isinstance(node, ast.BinOp):
+            simple = isinstance(node.op, ast.Add | ast.Sub | ast.Mult)
+            return simple and self.is_still(node.left) and self.is_still(node.right)
+        if isinstance(node, ast.Attribute):
+            return self.object(node.value) is not None or self.value(node.value)[1] in (SELF, NODE)
+        return isinstance(node, ast.Constant | ast.Name)
 
     def _subscript(self, node: ast.Subscript) -> Found:
         if not self.is_inbox(node.value):

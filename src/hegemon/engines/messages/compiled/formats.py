@@ -3,7 +3,7 @@
 from typing import Any
 
 from hegemon.engines.messages.compiled.kinds import Texts
-from hegemon.models.messages import MessageProtocol
+from hegemon.models.messages import STATUSES, MessageProtocol
 
 
 def plumbing(protocol: MessageProtocol, texts: Texts, makers: dict[tuple[str, ...], str]) -> str:
@@ -12,7 +12,9 @@ def plumbing(protocol: MessageProtocol, texts: Texts, makers: dict[tuple[str, ..
     fields = {one.name: one.domain for one in protocol.message_fields}
 
     def one_of(value: str, allowed: Any) -> str:
-        return " or ".join(f"{value} == {texts.number(one) if isinstance(one, str) else one}" for one in allowed)
+        return " or ".join(
+            f"{value} == {texts.number(one) if one is None or isinstance(one, str) else one}" for one in allowed
+        )
 
     def exists(word: str, prefix: str) -> str:
         """Whether a message has this field."""
@@ -48,7 +50,7 @@ def plumbing(protocol: MessageProtocol, texts: Texts, makers: dict[tuple[str, ..
     lines += ["def deliver(w, k, slots, slot):"]
     lines += [f"    slots[slot].{word} = w.rows[k, {place}]" for place, word in enumerate(everything)]
     lines += [f"    return w.rows[k, {len(fields)}]"]
-    lines += ["def fits(w, node):"]
+    lines += ["def fits(w, node):", f"    require({one_of('node.status', STATUSES)})"]
     for place, one in enumerate(protocol.node_fields):
         lines += [f"    {inside(f'node.{one.name}', 3 * len(fields) + 2 * place, one.domain)}"]
     return "\n".join([*lines, "    return", ""])

@@ -13,7 +13,7 @@ from hegemon.compute.border import ingredient
 from hegemon.compute.intrinsics import require
 
 # What `state` holds: messages are counted in the round in which they travel, and `AHEAD` are those of the next one.
-ROUND, MESSAGES, BITS, LARGEST, AHEAD, AHEAD_BITS, AHEAD_LARGEST, WAITING, BORN, BEGUN, SENT, WOKEN, CALLS = range(13)
+ROUND, MESSAGES, BITS, LARGEST, AHEAD, AHEAD_BITS, AHEAD_LARGEST, WAITING, BEGUN, SENT, WOKEN, CALLS = range(12)
 ENDED, GOES_ON, FULL = 0, 1, 2
 MOST_CALLS = 64  # calls that a node may have requested at a time
 
@@ -24,6 +24,13 @@ World = namedtuple(
 )
 
 bare = ingredient(_nrt=False)  # arrays are not reference-counted, which would take longer than a small call
+
+
+@bare
+def nonzero(divisor):
+    """The divisor itself. Machine code divides by zero without an error."""
+    require(divisor != 0)
+    return divisor
 
 
 @bare
@@ -142,7 +149,7 @@ def collect(v, node, sends, w, boxes, slots, marks, cross, targets, back, first,
     return True
 
 
-def play(nodes, boxes, slots, flags, blocks, groups, heap, order, state, rng, offsets, targets, cross, back, beginners,
+def play(nodes, boxes, slots, flags, blocks, groups, heap, state, rng, offsets, targets, cross, back, beginners,
          rounds, numbers, reals, layout, ports, rows, put, calls, allowed, limit, budget):  # fmt: skip
     """Play rounds until nothing is left to do, the next one is beyond the limit, or `budget` calls were made."""
     n = len(nodes)
@@ -170,9 +177,6 @@ def play(nodes, boxes, slots, flags, blocks, groups, heap, order, state, rng, of
             state[BEGUN] += 1
             first = offsets[v]
             node = nodes[v]
-            if node.round == 0:
-                order[state[BORN]] = v
-                state[BORN] += 1
             node.round = round
             w = World(numbers, reals, layout, rng, ports, rows, put, calls, slots, first, node.degree, round,
                       np.int64(0), np.int64(0), np.int64(0))  # fmt: skip
@@ -199,9 +203,6 @@ def play(nodes, boxes, slots, flags, blocks, groups, heap, order, state, rng, of
                     flags[odd * n + v] = 0
                     first = offsets[v]
                     node = nodes[v]
-                    if node.round == 0:
-                        order[state[BORN]] = v
-                        state[BORN] += 1
                     node.round = round
                     box = boxes[odd * n + v]
                     w = World(numbers, reals, layout, rng, ports, rows, put, calls, slots, half + first, node.degree,

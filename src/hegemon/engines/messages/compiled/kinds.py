@@ -11,10 +11,11 @@ from typing import Any
 from hegemon.models.messages import ELECTED, NON_ELECTED
 
 SELF, NODE, INBOX, RNG = "self", "the node", "the inbox", "rng"
-VALUE, TEXT, MESSAGE, ANSWER, NOTHING = "a number", "a text", "a message", "messages by port", "None"
+VALUE, REAL = "a whole number", "a real number"
+TEXT, MESSAGE, ANSWER, NOTHING = "a text", "a message", "messages by port", "None"
 LIST = "a list of whole numbers"
 SINGLE = (SELF, NODE, INBOX, RNG)  # there is one in a call
-HELD = (VALUE, TEXT, MESSAGE, LIST)  # a variable may hold one
+HELD = (VALUE, REAL, TEXT, MESSAGE, LIST)  # a variable may hold one
 
 
 class Untranslatable(Exception):

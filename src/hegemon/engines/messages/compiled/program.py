@@ -22,6 +22,7 @@ from hegemon.engines.messages.compiled.kinds import (
     INBOX,
     NODE,
     NOTHING,
+    REAL,
     RNG,
     SELF,
     SINGLE,
@@ -37,7 +38,7 @@ from hegemon.engines.messages.compiled.statements import Function, tree_of
 from hegemon.errors import InvalidInput
 from hegemon.models.messages import MessageProtocol
 
-OWN = ("wake", "after", "holds")  # of the kernel, which translated functions call
+OWN = ("wake", "after", "holds", "nonzero")  # of the kernel, which translated functions call
 COINS = ("randint", "randrange", "getrandbits", "uniform")
 READ_ONLY = ("round", "degree", "identifier")
 
@@ -95,7 +96,7 @@ class Program:
         except Exception as error:
             raise Untranslatable(f"`{ast.unparse(node)}` cannot be read: {error}", node) from None
         if isinstance(value, float):
-            return self._place(self.reals, "reals", node.attr), VALUE
+            return self._place(self.reals, "reals", node.attr), REAL
         if isinstance(value, bool | int) and -(2**63) <= value < 2**63:
             return self._place(self.numbers, "numbers", node.attr), VALUE
         if isinstance(value, str) and value:

@@ -40,6 +40,7 @@ class Function(Calls):
         self.kinds = dict(zip(words, kinds, strict=True))
         self.bound = set(words)
         self.given = [word for word, kind in self.kinds.items() if kind not in SINGLE]
+        self.gathers_by_port = self._gathers_by_port(tree)
         self.stores = {one.id for one in ast.walk(tree) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
         self.returned: set[str] = set()
         body = self.block(tree.body)
@@ -52,6 +53,14 @@ class Function(Calls):
             raise Untranslatable(f"{tree.name} returns {' or '.join(sorted(self.returned))}", tree)
         (self.kind,) = self.returned or {NOTHING}
         self.body = [*statements("base = w.count[0]"), *body]
+
+    def _gathers_by_port(self, tree: ast.FunctionDef) -> bool:
+        """Whether a variable may be a dictionary of messages, where a port that is repeated counts once."""
+        values = [one.value for one in ast.walk(tree) if isinstance(one, ast.Assign | ast.AnnAssign | ast.AugAssign)]
+        made = [part for value in values if value is not None for part in ast.walk(value)]
+        calls = [one.func for one in made if isinstance(one, ast.Call)]
+        named = {one.id if isinstance(one, ast.Name) else getattr(one, "attr", "") for one in calls}
+        return bool(named & {"dict", "fromkeys"}) or any(isinstance(one, ast.Dict | ast.DictComp) for one in made)
 
     # -- statements ------------------------------------------------------------------------------------------------
 
