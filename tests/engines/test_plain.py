@@ -31,12 +31,12 @@ def instance(name):
 
 def same(name, seed, **given):
     protocol = instance(name)
-    if protocol.model.has_rounds:
-        given["fast_forward"] = False  # which draws other coins, by the same law
     compiled = "agents" if protocol.model.has_interactions else "rounds"
     steps = "until" not in given
     until = given.pop("until", f"{protocol.time_unit}:{given.pop('steps', 60)}")
-    runs = [final(protocol, engine, seed=seed, until=until, max_steps=400, **given) for engine in (compiled, "plain")]
+    given |= {"seed": seed, "until": until, "max_steps": 400}
+    every = {"fast_forward": False} if protocol.model.has_rounds else {}  # a jump draws other coins, by the same law
+    runs = [final(protocol, compiled, **given, **every), final(protocol, "plain", **given)]
     assert runs[0][:2] == runs[1][:2], (name, runs)
     assert np.array_equal(runs[0][3], runs[1][3]), name
     assert runs[1][2] == "plain" and (not steps or runs[0][0] > 0)
