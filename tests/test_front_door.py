@@ -4,6 +4,7 @@ import ast
 import importlib
 import inspect
 import json
+import pydoc
 import re
 import subprocess
 import sys
@@ -168,3 +169,16 @@ def test_writing_a_protocol_loads_nothing_heavy(line):
     code = f"{line}\nimport sys\nprint([name for name in {HEAVY} if name in sys.modules])"
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert answer.stdout.strip() == "[]"
+
+
+def test_editors_and_help_show_the_parameters_of_a_protocol():
+    shown = str(inspect.signature(hegemon.TimeOptimal))
+    assert shown.startswith("(n, *, tau=1, m=") and "given" not in shown
+    assert "TimeOptimal(n, *, tau=1" in pydoc.plain(pydoc.render_doc(hegemon.TimeOptimal))
+
+    class Own(hegemon.Pairwise):
+        def __init__(self, n, luck=1):
+            super().__init__(n)
+
+    assert str(inspect.signature(Own)) == "(n, luck=1)"
+    assert all(str(inspect.signature(kind)).startswith("(n") for kind in CATALOGUE.values())

@@ -26,3 +26,9 @@ hg.simulate(hg.Pairwise(n=10), sed=1)  # type: ignore[call-arg]
 hg.simulate("pairwise")  # type: ignore[arg-type]
 hg.run_trials(hg.Pairwise(n=10), "many")  # type: ignore[arg-type]
 hg.verify(hg.Timer(n=3, s=4), stat="all")  # type: ignore[call-overload]
+
+# parameters are completed and checked
+assert_type(hg.TimeOptimal(1000, tau=2, m="10").tau, int)
+assert_type(hg.BiasedHerman(n=5).n, int)
+hg.TimeOptimal(n=10, tauu=3)  # type: ignore[call-arg]
+hg.Walks(n=10, lazy="perhaps")  # type: ignore[arg-type]

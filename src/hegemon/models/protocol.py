@@ -36,6 +36,20 @@ def output_leader(a: Any, p: Any) -> Any:
     return a.leader
 
 
+class _Signature:
+    """What editors and `help` show of a class: n, and its parameters with their defaults."""
+
+    def __get__(self, instance: Any, owner: "type[Protocol]") -> inspect.Signature:
+        if not owner.__init__.__module__.startswith("hegemon.models."):  # an author's own
+            first, *others = inspect.signature(owner.__init__).parameters.values()
+            return inspect.Signature(others)
+        named = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=declaration.default)
+            for name, declaration in owner.parameter_declarations.items()
+        ]
+        return inspect.Signature([inspect.Parameter("n", inspect.Parameter.POSITIONAL_OR_KEYWORD), *named])
+
+
 class Protocol:
     """A protocol together with its parameters and the number of nodes: `Pairwise(n=200)`.
 
@@ -83,6 +97,7 @@ class Protocol:
     functions: dict[str, str] = {}  # members that are plain functions of states, not methods, and their arguments
     reads_graph = False  # whether starts and whole predicates are given the graph besides the agents
 
+    __signature__ = _Signature()
     n: int
     values: dict[str, Any]
     output: Callable[..., Any]

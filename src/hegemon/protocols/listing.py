@@ -7,10 +7,14 @@ import ast
 import re
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from hegemon import parts
 from hegemon.protocols.cited import CITED
+
+if TYPE_CHECKING:
+    from hegemon.models.parameters import Parameter
+    from hegemon.models.protocol import Protocol
 
 FOLDER = Path(__file__).parent
 SHELVES = ("survey", "toolbox", "complete graphs", "rings", "any graph", "messages")  # in this order
@@ -81,17 +85,51 @@ def rows() -> list[dict]:
 
 
 def stub() -> str:
-    """The names of the catalogue for type checkers and editors."""
-    imports = sorted(f"from {entry.module} import {entry.name} as {entry.name}" for entry in entries().values())
+    """The classes of the catalogue with their parameters, for type checkers and editors. Loads every protocol."""
+    from hegemon.protocols import CATALOGUE
+
+    kinds = sorted(CATALOGUE.values(), key=lambda kind: kind.__name__)
     return "\n".join(
         [
             "# Written by `python -m hegemon.protocols`.",
             "from collections.abc import Mapping",
+            "from typing import Literal",
             "",
             "from hegemon.models.protocol import Protocol",
-            *imports,
+            *sorted(f"from {kind.__module__} import {kind.__name__} as _{kind.__name__}" for kind in kinds),
             "",
             "CATALOGUE: Mapping[str, type[Protocol]]",
+            "_Number = int | float | str | None  # a number, or an expression over n and other parameters",
             "",
+            *map(_stub_of, kinds),
         ]
     )
+
+
+def _stub_of(kind: "type[Protocol]") -> str:
+    """One class: what it is, and its parameters with their meaning."""
+    declarations = kind.parameter_declarations.items()
+    about = [f"    {name}: {declaration.help}" for name, declaration in declarations if declaration.help]
+    summary = (kind.__doc__ or "").strip().split("\n")[0]
+    document = ['    """' + summary, "", *about, '    """'] if about else [f'    """{summary}"""']
+    held = [f"    {name}: {_held(declaration)}  # type: ignore[assignment]" for name, declaration in declarations]
+    taken = [f"        {name}: {_taken(declaration)} = ...," for name, declaration in declarations]
+    begin, end = "    def __init__(", ") -> None: ..."
+    method = [begin, "        self,", "        n: int | float,", "        *,", *taken, f"    {end}"]
+    plain = [f"{begin}self, n: int | float{end}"]
+    return "\n".join([f"class {kind.__name__}(_{kind.__name__}):", *document, *held, *(method if taken else plain), ""])
+
+
+def _taken(declaration: "Parameter") -> str:
+    """The type of an argument: a number, or an expression over n and other parameters; or one of some words."""
+    words = f"Literal[{', '.join(map(repr, declaration.choices))}]" if declaration.choices else ""
+    numbers = "_Number" if declaration.takes_numbers else ""
+    return " | ".join(word for word in (numbers, words, "" if numbers else "None") if word)
+
+
+def _held(declaration: "Parameter") -> str:
+    """The type of the attribute."""
+    words = "str" if declaration.choices else ""
+    numbers = ("float" if declaration.real else "int") if declaration.takes_numbers else ""
+    nothing = "None" if declaration.default is None else ""
+    return " | ".join(word for word in (numbers, words, nothing) if word)
