@@ -7,8 +7,11 @@ import contextlib
 import csv
 import inspect
 import json
+import re
+import unicodedata
 from pathlib import Path
 
+from hegemon.claims.errata.listing import errata
 from hegemon.claims.registry import all_claims
 from hegemon.errors import InvalidInput
 from hegemon.exact.exports.exporting import export
@@ -103,8 +106,26 @@ def page(name: str, protocol, found: dict[str, str]) -> str:
             cells = [claim.statement, claim.place, f"`--only {claim.id}`"]
             cells += [found.get(claim.id, "–")] if found else []
             lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"]
-        lines += [""]
+        lines += ["", *errata_of(claims)]
     return "\n".join(lines)
+
+
+def errata_of(claims: list) -> list[str]:
+    """The errata of the paper that concern these claims, with their places on the page of errata."""
+    names = {claim.id for claim in claims}
+    lines = []
+    for one in errata():
+        if names & {*one.claims, *one.repaired}:
+            lines.append(
+                f"- [{one.title}](../errata.md#{anchor(one.title)}), {one.place}: `hegemon reproduce --note {one.claims[0]}`"
+            )
+    return ["## Errata of the paper", "", *lines, ""] if lines else []
+
+
+def anchor(title: str) -> str:
+    """The anchor that MkDocs gives to a heading."""
+    plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode()
+    return re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", plain).strip().lower())
 
 
 def small(protocol):

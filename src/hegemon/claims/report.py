@@ -1,8 +1,9 @@
 """`report.html`: one file that works offline and is read from the top."""
 
 import platform
+import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import date
 from html import escape
 from pathlib import Path
@@ -12,6 +13,7 @@ from hegemon.claims.checks import CONFIDENCE
 from hegemon.claims.coverage import GRADES, MEANING, about, counts
 from hegemon.claims.errata.listing import OPENING, errata
 from hegemon.claims.family import LEVEL, by_chance, judged_records
+from hegemon.claims.formulas import in_text, mathml
 from hegemon.claims.plots import picture
 from hegemon.claims.registry import (
     HOLDS,
@@ -26,6 +28,7 @@ from hegemon.claims.registry import (
 )
 from hegemon.files import write_text
 
+BOLD = re.compile(r"\*\*(.+?)\*\*")
 MARKS = {HOLDS: ("holds", "✓"), VIOLATED: ("violated", "✗"), UNDECIDED: ("open", "?")}
 
 STYLE = """
@@ -184,21 +187,28 @@ def errata_chapter(papers: dict[str, list[dict[str, Any]]]) -> str:
             continue
         texts = []
         for heading, text in one.parts:
-            texts.append(f"<p><b>{escape(heading)}</b> {_with_code(text)}</p>")
+            texts.append(f"<p><b>{escape(heading)}</b> {_typeset(text)}</p>")
             if text == one.fails and one.shown:
-                texts.append(table(one.shown.title, one.shown.columns, one.shown.rows))
+                texts.append(table(one.shown.title, one.shown.columns, one.shown.rows, _typeset))
         replay = "".join(f"<p class='small'><code>{escape(command)}</code></p>" for command in one.commands)
         sections.append(
-            f"<h3>{escape(one.title)}</h3><p class='reference'>{escape(one.paper)}, {escape(one.place)}</p>"
+            f"<h3 id='erratum-{one.claims[0]}'>{escape(one.title)}</h3>"
+            f"<p class='reference'>{escape(one.paper)}, {escape(one.place)}. Read: {escape(one.source.line)}</p>"
         )
         sections += [*texts, replay]
-    return f"<h2 id='errata'>Errata</h2><p>{_with_code(OPENING)}</p>{''.join(sections)}" if sections else ""
+    return f"<h2 id='errata'>Errata</h2><p>{_typeset(OPENING)}</p>{''.join(sections)}" if sections else ""
+
+
+def _typeset(text: str) -> str:
+    """Text in which `…` is code, **…** is bold, and formulas are MathML."""
+    return in_text(text, _with_code, mathml)
 
 
 def _with_code(text: str) -> str:
-    """Text in which `…` is code."""
     pieces = text.split("`")
-    return "".join(f"<code>{escape(one)}</code>" if k % 2 else escape(one) for k, one in enumerate(pieces))
+    return "".join(
+        f"<code>{escape(one)}</code>" if k % 2 else BOLD.sub(r"<b>\1</b>", escape(one)) for k, one in enumerate(pieces)
+    )
 
 
 def chapter(paper: str, records: list[dict[str, Any]], scale: str, seed: int) -> str:
@@ -211,6 +221,7 @@ def section(record: dict[str, Any], scale: str, seed: int) -> str:
     outcome = outcome_of(record)
     kind, _ = MARKS[record["verdict"]]
     verdict = f"<span class='pill {kind}'>{sign_of(record['verdict'])} {escape(record['verdict'])}</span>"
+    wrong = "" if record["file"] else next((one.title for one in errata() if name(record) in one.claims), "")
     again = f"{command(record)} --{scale} --only {name(record)} --seed {seed}"
     figures = "".join(
         f"<figure><img alt='{escape(plot.title)}' src='{picture(plot)}'></figure>" for plot in outcome.plots
@@ -222,6 +233,12 @@ def section(record: dict[str, Any], scale: str, seed: int) -> str:
         checks_table(outcome),
         *(table(one.title, one.columns, one.rows) for one in outcome.tables),
         f"<p>{escape(outcome.notes)}</p>" if outcome.notes else "",
+        (
+            f"<p>Erratum: <a href='#erratum-{name(record)}'>{escape(wrong)}</a>. As a page for the authors: "
+            f"<code>hegemon reproduce --note {name(record)}</code></p>"
+            if wrong
+            else ""
+        ),
         (
             f"<p class='small'>{number_of(record['rows'], 'row')} in <code>data/{name(record)}.csv</code>, "
             f"{record['seconds']:,.0f} s. Made by <code>{escape(again)}</code>. <a href='#contents'>Contents</a></p>"
@@ -253,11 +270,11 @@ def cards(columns: Sequence[str], rows: list[list[str]]) -> str:
     return f"<table class='cards'><thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table>"
 
 
-def table(title: str, columns: Sequence[str], rows: list[list[str]]) -> str:
-    heads = "".join(f"<th>{escape(column)}</th>" for column in columns)
-    lines = "".join("<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows)
+def table(title: str, columns: Sequence[str], rows: list[list[str]], html: Callable[[str], str] = escape) -> str:
+    heads = "".join(f"<th>{html(column)}</th>" for column in columns)
+    lines = "".join("<tr>" + "".join(f"<td>{html(str(cell))}</td>" for cell in row) + "</tr>" for row in rows)
     return (
-        f"<details open><summary>{escape(title)}</summary><div class='wide'><table><thead><tr>{heads}</tr></thead>"
+        f"<details open><summary>{html(title)}</summary><div class='wide'><table><thead><tr>{heads}</tr></thead>"
         f"<tbody>{lines}</tbody></table></div></details>"
     )
 

@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hegemon.claims.coverage import GRADES, MEANING, about, counts, full_adds
+from hegemon.claims.errata.note import write_note
 from hegemon.claims.laboratory import SEED
 from hegemon.claims.registry import HOLDS, UNDECIDED, VIOLATED, Claim, choose, tally
 from hegemon.claims.report import draw_ahead
@@ -51,9 +52,18 @@ def reproduce_claims(
     list_: Annotated[
         bool, option("--list", help="every statement, how it is tested, what --full adds; runs nothing")
     ] = False,
+    note: Annotated[
+        str | None,
+        option("--note", help="write an erratum as LaTeX, with a script that shows it; runs nothing", metavar="CLAIM"),
+    ] = None,
     out: Annotated[
         str | None,
-        option("--out", help="default reproduction-quick or -full", metavar="FOLDER", panel=options.OUTPUT),
+        option(
+            "--out",
+            help="default reproduction-quick or -full; for --note the current folder",
+            metavar="FOLDER",
+            panel=options.OUTPUT,
+        ),
     ] = None,
     jobs: Annotated[int | None, integer("--jobs", "processes; default: all cores", low=1, high=MOST_WORKERS)] = None,
     cluster: options.Cluster = None,
@@ -67,6 +77,11 @@ def reproduce_claims(
     """
     if quick and full:
         raise InvalidInput("--quick and --full exclude each other; give one of them")
+    if note is not None:
+        others = {"FILE": file, "--quick": quick, "--full": full, "--only": only, "--paper": paper, "--list": list_,
+                  "--jobs": jobs, "--cluster": cluster, "--seed": seed != SEED}  # fmt: skip
+        write_a_note(note, out or ".", [name for name, value in others.items() if value], json, quiet)
+        return
     scale = "full" if full else "quick"
     claims = choose(only, paper, file)
     if list_:
@@ -100,6 +115,21 @@ def reproduce_claims(
     untested = any(record["file"] and record["checks"][-1]["verdict"] != HOLDS for record in records)  # by its twin
     violated = any(record["verdict"] == VIOLATED for record in records)
     raise typer.Exit(failures.NO if violated or untested else failures.YES)
+
+
+def write_a_note(claim: str, folder: str, others: list[str], json: bool, quiet: bool) -> None:
+    """`--note`: a page of LaTeX about an erratum, and the script that shows it."""
+    if others:
+        raise InvalidInput(
+            f"--note runs nothing, so it cannot be combined with {', '.join(others)}; drop what is not --note"
+        )
+    note, script = write_note(claim, folder)
+    if json:
+        print_json({"note": str(note), "script": str(script)})
+    elif not quiet:
+        console().print(
+            f"{note} is a page of LaTeX, {script} the script that shows the error", soft_wrap=True, markup=False
+        )
 
 
 def list_own(claims: list[Claim], json: bool) -> None:
