@@ -1,12 +1,27 @@
 """What an author may write and what is refused, each in one sentence that names the place."""
 
 import random
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
+import hegemon as hg
 from hegemon.errors import InvalidInput
-from hegemon.models import Bit, Group, RoundsProtocol, count, everywhere, exactly, mean, whole
+from hegemon.models import (
+    Bit,
+    Group,
+    MessageProtocol,
+    Parameter,
+    PopulationProtocol,
+    Range,
+    RoundsProtocol,
+    count,
+    everywhere,
+    exactly,
+    mean,
+    whole,
+)  # fmt: skip
 from tests.models.population_protocols import conditional, copies, own
 
 # -- the form of a transition ----------------------------------------------------------------------------------
@@ -189,3 +204,72 @@ def test_observables_of_neighbours_are_tried_before_a_run(function, part):
         return
     with pytest.raises(InvalidInput, match=f"the observable seen.*{part}"):
         Watched(n=4).require_sound()
+
+
+class Selfish(PopulationProtocol):
+    """Its starts change the protocol that all trials share, each in another way."""
+
+    size = Parameter(2, low=1)
+
+    class State:
+        leader: Bit = 1
+
+    def start_number(self, rng):
+        self.n = 3
+        return [Group(3, {"leader": 1})]
+
+    def start_counter(self, rng):
+        self.calls = getattr(self, "calls", 0) + 1
+        return [Group(self.n, {"leader": 1})]
+
+    def start_table(self, rng):
+        self.values["size"] = 3
+        return [Group(self.n, {"leader": 1})]
+
+    def start_hidden(self, rng):
+        vars(self)["n"] = 3
+        return [Group(3, {"leader": 1})]
+
+    def interact(a, b, p):
+        if a.leader == 1 and b.leader == 1:
+            b.leader = 0
+
+    safe = exactly(1, lambda a, p: a.leader == 1)
+
+
+@pytest.mark.parametrize("start", ["number", "counter", "table", "hidden"])
+def test_a_start_that_changes_its_protocol_is_refused(start):
+    """A run of nine agents once reported three."""
+    with pytest.raises(InvalidInput, match="all trials share it"):
+        hg.simulate(Selfish(n=9), start=start)
+
+
+def test_a_node_that_keeps_something_in_the_protocol_is_refused():
+    class Talkative(MessageProtocol):
+        class Message:
+            rank: Range(0, 1)
+
+        def begin(self, node, rng):
+            self.heard = node
+            return {}
+
+        def round(self, node, inbox, rng):
+            return {}
+
+    for ask in (hg.simulate, hg.verify):
+        with pytest.raises(InvalidInput, match="all trials share it"):
+            ask(Talkative(n=2))
+
+
+@pytest.mark.parametrize("decorate", [dataclass, dataclass(eq=False)])
+def test_a_protocol_is_no_dataclass(decorate):
+    @decorate
+    class Two(PopulationProtocol):
+        class State:
+            leader: Bit = 1
+
+        def interact(a, b, p):
+            b.leader = 0
+
+    with pytest.raises(InvalidInput, match=r"Two \(test_soundness.py, line \d+\): a protocol is no dataclass"):
+        Two(n=5)

@@ -11,6 +11,7 @@ import textwrap
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,6 +19,7 @@ from typing import Any
 from hegemon.errors import InvalidInput, meant, pass_interrupt
 
 PACKAGE = Path(__file__).parent.parent
+KEEP = "all trials share it, so use a variable of the function, or a Parameter"
 LIBRARIES = tuple({sysconfig.get_paths()[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")})
 
 
@@ -31,6 +33,29 @@ def authored(what: str, instead: str = "fix it") -> Iterator[None]:
     except BaseException as error:
         pass_interrupt(error)
         raise InvalidInput(f"{what} fails{place(error)}: {sentence(error)}; {instead}") from error
+
+
+_unchanging: ContextVar[tuple[int, ...]] = ContextVar("unchanging", default=())  # protocols, in this thread
+
+
+@contextmanager
+def unchanging(protocol: Any) -> Iterator[None]:
+    """While an author's function runs that is given the protocol itself: all trials share it, so it takes no value."""
+    held = vars(protocol)
+    before = {name: held.get(name) for name in protocol.values}, dict(protocol.values)
+    token = _unchanging.set((*_unchanging.get(), id(protocol)))
+    try:
+        yield
+    finally:
+        _unchanging.reset(token)
+    if before != ({name: held.get(name) for name in before[0]}, protocol.values):
+        raise InvalidInput(f"{protocol.id}: a function changed self.values, or a parameter of self; {KEEP}")
+
+
+def require_changeable(protocol: Any, name: str) -> None:
+    """Raise TypeError, in the author's line, if the protocol is in use."""
+    if id(protocol) in _unchanging.get():
+        raise TypeError(f"self.{name} cannot change while the protocol runs; {KEEP}")
 
 
 def whole(init: Callable[..., Any]) -> Callable[..., Any]:

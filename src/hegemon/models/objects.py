@@ -11,7 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from hegemon.errors import InvalidInput, choose, meant
-from hegemon.models.authors import authored
+from hegemon.models.authors import authored, unchanging
 from hegemon.models.coins import CoinProtocol
 from hegemon.models.model import OBJECTS
 from hegemon.models.purity import require_pure
@@ -43,7 +43,8 @@ class ObjectProtocol(CoinProtocol):
         """The agents of a named start."""
         if name not in self.starts:
             raise InvalidInput(f"{self.id} has no start {name!r}; {choose(self.starts)}{meant(name, self.starts)}")
-        with authored(f"{self.id}: the start {name}", "a start returns a list of n agents"):
+        what = f"{self.id}: the start {name}"
+        with unchanging(self), authored(what, "a start returns a list of n agents"):
             agents = self.starts[name](self, rng)
         if not isinstance(agents, list) or len(agents) != self.n:
             raise InvalidInput(f"{self.id}: the start {name} must return a list of n = {self.n} agents")

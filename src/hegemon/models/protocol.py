@@ -5,14 +5,14 @@ import inspect
 import re
 from collections import namedtuple
 from collections.abc import Callable, Iterable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from hegemon.errors import InvalidInput, choose, meant
 from hegemon.graphs.topology import Topology
 from hegemon.models.assumptions import Assumption
-from hegemon.models.authors import authored, declared, kind, whole
+from hegemon.models.authors import authored, declared, kind, require_changeable, unchanging, whole
 from hegemon.models.configuration import Configuration
 from hegemon.models.declarations import check_declaration
 from hegemon.models.expressions import evaluate
@@ -135,6 +135,14 @@ class Protocol:
             else:
                 cls.outputs = ()
 
+    def __new__(cls, *_: Any, **__: Any) -> Self:
+        if hasattr(cls, "__dataclass_fields__") or cls.__eq__ is not object.__eq__:
+            raise InvalidInput(
+                f"{cls.__name__}{declared(cls)}: a protocol is no dataclass and has no __eq__; drop the decorator, and "
+                "declare its values as Parameter(…)"
+            )
+        return super().__new__(cls)
+
     def __init__(self, n: int | float, **given: Any):
         if isinstance(n, float) and n.is_integer():
             n = int(n)  # 1e3, as on the command line
@@ -161,6 +169,10 @@ class Protocol:
             answer = check()
         if answer is not None:
             raise InvalidInput(f"{self.id}: validate returns {kind(answer)}; it must raise InvalidInput instead")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        require_changeable(self, name)
+        super().__setattr__(name, value)
 
     @classmethod
     def require_declared(cls, given: Iterable[str]) -> None:
@@ -283,7 +295,7 @@ class Protocol:
                 f"{meant(name, self.starts)}{place}"
             )
         what = f"{self.id}: the start {name}"
-        with authored(what, "a start returns a list of Groups or an array of records"):
+        with unchanging(self), authored(what, "a start returns a list of Groups or an array of records"):
             made = self.starts[name](self, rng, topology) if self.reads_graph else self.starts[name](self, rng)
         try:
             return require_inputs(self, Configuration.answered(made, self.space, self.n, rng, as_multiset, what), what)

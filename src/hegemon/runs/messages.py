@@ -4,6 +4,7 @@ from typing import cast
 
 from hegemon.engines.choice import choose_for_messages
 from hegemon.engines.messages.surroundings import OPTIONS, surroundings_of
+from hegemon.models.authors import unchanging
 from hegemon.models.messages import MessageProtocol
 from hegemon.runs.capabilities import supporting
 from hegemon.runs.record import MadeRecord
@@ -32,7 +33,8 @@ class MessageCourse(Course):
         if checkpoint and checkpoint.state:
             running.thaw(checkpoint.state["engine"])
         rest = (lambda: checkpoint.offer(running)) if checkpoint else None
-        outcome = running.run(record.max_steps, trial.progress, rest)
+        with unchanging(protocol):
+            outcome = running.run(record.max_steps, trial.progress, rest)
         return Run(
             protocol=protocol.id,
             n=protocol.n,
