@@ -9,7 +9,7 @@ import hegemon as hg
 from hegemon.engines.membership import Watcher
 from hegemon.engines.population.agents import Agents
 from hegemon.engines.population.codes import Codes
-from hegemon.models import count, maximum, mean, minimum
+from hegemon.models import Choice, PopulationProtocol, count, exactly, maximum, mean, minimum
 from hegemon.runs.history import History
 from tests.engines.random_protocols import Drawn
 
@@ -123,3 +123,42 @@ def test_one_name_is_one_observable():
     )
     both = hg.simulate(protocol, observe="leaders, signals", seed=1).history
     assert {"leaders", "signals"} <= set(both)
+
+
+class Lettered(PopulationProtocol):
+    class State:
+        state: Choice("a", "b") = "a"
+
+    def interact(a, b, p):
+        if a.state == "a" and b.state == "a":
+            b.state = "b"
+
+    safe = exactly(1, lambda a, p: a.state == "a")
+
+
+def test_observables_and_sets_of_a_caller_may_name_values():
+    """As those of the class: the word of a Choice was a raw error of Numba here."""
+    letters = {"first": hg.count(lambda a, p: a.state == "a")}
+    run = hg.simulate(Lettered(n=5), observe=letters, every=2, until=exactly(1, lambda a, p: a.state == "a"))
+    declared = hg.simulate(Lettered(n=5), observe=["state=a"], every=2)
+    assert run.watched.columns["first"].tolist() == declared.watched.columns["state=a"].tolist()
+    assert run.reached and run.watched.columns["first"][-1] == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"observe": {"z": hg.count(lambda a, p: a.nope == 1)}}, "there is no field 'nope'"),
+        ({"observe": {"z": hg.count(lambda a, p: a.state == "zork")}}, "no value 'zork'"),
+        ({"observe": {"z": hg.count(lambda a, p: [a.state])}}, "must return True, False or a number"),
+        ({"observe": {"z": hg.count(lambda a: 1)}}, "takes other arguments"),
+        ({"observe": {"z": 5}}, "give names with observables"),
+        ({"observe": {5: hg.count(lambda a, p: 1)}}, "give names with observables"),
+        ({"until": exactly(1, lambda a, p: a.nope == 1)}, "there is no field 'nope'"),
+        ({"until": exactly(1, lambda a: 1)}, "takes other arguments"),
+        ({"until": exactly(1, 5)}, "is not a function"),
+    ],
+)
+def test_what_a_caller_gives_is_checked_as_what_a_class_declares(options, sentence):
+    with pytest.raises(hg.InvalidInput, match=sentence):
+        hg.simulate(Lettered(n=5), every=2, **options)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from hegemon.errors import InvalidInput, choose, meant
+from hegemon.models.callers import checked_set
 from hegemon.models.conditions import alternatives, is_condition, parse_set
 from hegemon.models.expressions import whole_number
 from hegemon.models.protocol import Protocol
@@ -55,7 +56,7 @@ def never(name: str, limit: int | None = None) -> Stop:
 def parse_stop(until: str | ConfigurationSet, protocol: Protocol) -> Stop:
     """From `safe`, the name of another set, `broken`, `steps:K`, a text of conditions, or a set itself."""
     if isinstance(until, ConfigurationSet):
-        return _from_set("given set", until, protocol)
+        return _from_set("given set", checked_set(until, protocol), protocol)
     text = str(until).strip()
     unit = protocol.time_unit
     if text.split(":")[0] in ("steps", "rounds"):

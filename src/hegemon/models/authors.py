@@ -39,22 +39,22 @@ _unchanging: ContextVar[tuple[int, ...]] = ContextVar("unchanging", default=()) 
 
 
 @contextmanager
-def unchanging(protocol: Any) -> Iterator[None]:
+def unchanging(instance: Any) -> Iterator[None]:
     """While an author's function runs that is given the protocol itself: all trials share it, so it takes no value."""
-    held = vars(protocol)
-    before = {name: held.get(name) for name in protocol.values}, dict(protocol.values)
-    token = _unchanging.set((*_unchanging.get(), id(protocol)))
+    held = vars(instance)
+    before = {name: held.get(name) for name in instance.values}, dict(instance.values)
+    token = _unchanging.set((*_unchanging.get(), id(instance)))
     try:
         yield
     finally:
         _unchanging.reset(token)
-    if before != ({name: held.get(name) for name in before[0]}, protocol.values):
-        raise InvalidInput(f"{protocol.id}: a function changed self.values, or a parameter of self; {KEEP}")
+    if before != ({name: held.get(name) for name in before[0]}, instance.values):
+        raise InvalidInput(f"{instance.id}: a function changed self.values, or a parameter of self; {KEEP}")
 
 
-def require_changeable(protocol: Any, name: str) -> None:
+def require_changeable(instance: Any, name: str) -> None:
     """Raise TypeError, in the author's line, if the protocol is in use."""
-    if id(protocol) in _unchanging.get():
+    if id(instance) in _unchanging.get():
         raise TypeError(f"self.{name} cannot change while the protocol runs; {KEEP}")
 
 

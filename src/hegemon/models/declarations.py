@@ -72,7 +72,7 @@ def check_declaration(cls: "type[Protocol]") -> None:
         raise InvalidInput(f'{owner}: assumes must be a tuple such as (Assumption("n is odd", "n % 2 == 1"),)')
     if cls.needs_graph not in ("", *KINDS):
         raise InvalidInput(f"{owner}: needs_graph = {cls.needs_graph!r} is not known; {choose(KINDS)}")
-    _check_functions(cls, owner)
+    check_signatures(cls, owner)
 
 
 def _check_field(name: str, owner: str, place: Callable[[], str]) -> None:
@@ -83,7 +83,7 @@ def _check_field(name: str, owner: str, place: Callable[[], str]) -> None:
         raise InvalidInput(f"{owner}: a field cannot be named {name!r}, which records of NumPy use; rename it{place()}")
 
 
-def _check_functions(cls: Any, owner: str) -> None:
+def check_signatures(cls: Any, owner: str) -> None:
     for name, expected in cls.functions.items():
         function = getattr(cls, name, None)
         if function is not None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from hegemon import parts
 from hegemon.errors import InvalidInput, choose, meant
+from hegemon.models.callers import checked_observables
 from hegemon.models.protocol import Protocol
 
 
@@ -40,7 +41,7 @@ def asked_observables(protocol: Protocol, names: bool | Mapping[str, Any] | Sequ
     """The observables requested: True for all that the protocol offers, names (as a list, or divided by
     commas), or observables themselves."""
     if isinstance(names, Mapping):
-        return dict(names)
+        return checked_observables(names, protocol)
     if isinstance(names, str):
         names = [name.strip() for name in names.split(",")]
     offered = protocol.watched() if names else {}

@@ -19,6 +19,7 @@ from hegemon.models.expressions import evaluate
 from hegemon.models.fields import Field, declared_fields
 from hegemon.models.functions import condition, number
 from hegemon.models.inputs import check_inputs, input_groups, require_given, require_inputs
+from hegemon.models.labels import with_integers
 from hegemon.models.model import ComputationModel
 from hegemon.models.observables import Observable, count
 from hegemon.models.observables import mean as mean_of
@@ -221,6 +222,10 @@ class Protocol:
         """The parameters that are words, and their choices; where states are fields, functions read them as numbers."""
         declared = self.parameter_declarations.items() if self.fields else ()
         return tuple((name, one.choices) for name, one in declared if one.choices)
+
+    def in_numbers(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A function of a user's own, as those of the class are used: names of a Choice's values are integers."""
+        return with_integers(function, self.fields, self.id, self._words)
 
     def _readable(self, values: dict[str, Any]) -> dict[str, Any]:
         return values | {name: Chosen(values[name], choices) for name, choices in self._words}

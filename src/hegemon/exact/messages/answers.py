@@ -15,7 +15,6 @@ from hegemon.exact.messages.distributions import Tally
 from hegemon.exact.messages.enumeration import MOST_ROUNDS, Enumeration
 from hegemon.exact.messages.scripted_coins import NotOrdered
 from hegemon.graphs.topology import Topology
-from hegemon.models.authors import unchanging
 from hegemon.models.messages import MessageProtocol
 from hegemon.models.readings import Readings, functions_in
 from hegemon.runs.setting import Graph, Identifiers, Wake, topology_for
@@ -190,8 +189,7 @@ def verify_messages(
         crashes=crashes,
     )  # fmt: skip
     require_finite(around)
-    with unchanging(adapted):
-        tally = enumerate_runs(adapted, topology, around, within, memory, progress)
+    tally = enumerate_runs(adapted, topology, around, within, memory, progress)
     if within is None and tally.running > MOST_RUNNING:
         raise InvalidInput(
             f"{protocol.id} is still running after {MOST_ROUNDS:,} rounds with probability {float(tally.running):.3g}; "
