@@ -247,7 +247,7 @@ def print_summary(content: dict[str, Any]) -> None:
         "elections": figure(content["elections"]),
         "one leader": f"{100 * content['one_leader_share']:.1f} % of samples",
         "refused, dropped": f"{figure(content['refused'])} exchanges, {figure(content['dropped'])} datagrams",
-        "silent peers": f"timed out {figure(content['unreachable'])} times",
+        "without a reply": f"{figure(content['unreachable'])} messages, to peers that were down, cut off or slow",
     }
     faults = content["faults"]
     for fault in faults if len(faults) <= MOST_SHOWN else ():

@@ -69,21 +69,23 @@ class Verification:
     @property
     def headline(self) -> str:
         """One line: how many claims there are and which fail, and the other questions."""
-        claimed = [f for f in self.findings if f.claimed]
-        failing = [f"{f.question} {f.set}" for f in self.findings if not f.claimed and not f.holds]
-        asked = len(self.findings) - len(claimed)
+        claimed = [finding for finding in self.findings if finding.claimed]
+        others = [finding for finding in self.findings if not finding.claimed]
+        failing = [f"{finding.question} {finding.set}" for finding in others if not finding.holds]
+        refuted = ", ".join(f"{finding.question} {finding.set}" for finding in self.refuted)
+        sentences = []
         if self.refuted:
-            names = ", ".join(f"{f.question} {f.set}" for f in self.refuted)
             verb = "are" if len(self.refuted) > 1 else "is"
-            said = f"{len(self.refuted)} of {len(claimed)} claims {verb} refuted ({names})"
-        else:
-            plural = "s hold" if len(claimed) > 1 else " holds"
-            said = f"{len(claimed)} claim{plural}" if claimed else "nothing was claimed" if asked else "computed"
-        good, bad = asked - len(failing), len(failing)
-        results = f"{good} hold{'s' * (good == 1)}" * (good > 0), f"{bad} do{'es' * (bad == 1)} not" * (bad > 0)
-        names = f" ({', '.join(failing)})" if failing else ""
-        answered = f"{asked} question{'s' * (asked != 1)}: {', '.join(filter(None, results))}{names}"
-        return f"{said}; {answered}" if asked else said
+            which = "the claim" if len(claimed) == 1 else f"{len(self.refuted)} of {len(claimed)} claims"
+            sentences.append(f"{which} {verb} refuted ({refuted})")
+        elif claimed:
+            sentences.append("1 claim holds" if len(claimed) == 1 else f"{len(claimed)} claims hold")
+        good, bad = len(others) - len(failing), len(failing)
+        results = [f"{good} hold{'s' * (good == 1)}"] * (good > 0)
+        results += [f"{bad} do{'es' * (bad == 1)} not hold ({', '.join(failing)})"] * (bad > 0)
+        if results:
+            sentences.append(f"not claimed: {', '.join(results)}")
+        return "; ".join(sentences) or "computed"
 
     def finding(self, question: str, name: str = "safe") -> Finding:
         return next(f for f in self.findings if (f.question, f.set) == (question, name))

@@ -113,7 +113,9 @@ def as_topology(graph: Any, n: int | None, rng: np.random.Generator | None) -> T
     if all(callable(getattr(graph, name, None)) for name in ("nodes", "edges", "is_directed")):
         return from_networkx(graph)
     kind = type(graph).__name__
-    raise InvalidInput(f"a {kind} is no graph; give a spec such as ring:64, a path, a NetworkX graph or a Topology")
+    raise InvalidInput(
+        f"a graph cannot be read from a value of type {kind}; give a spec such as ring:64, a path, a NetworkX graph or a Topology"
+    )
 
 
 def parse(spec: str, n: int | None, rng: np.random.Generator | None) -> Topology:

@@ -45,6 +45,6 @@ def check_closed(
             if was and not inside:
                 raise InvalidInput(
                     f"{protocol.id}: the set {name} claims to be closed, but the "
-                    f"{meeting.shown_meeting(*pair, coin)} leaves it; declare it with closed=False"
+                    f"{meeting.shown_meeting(*pair, coin)} leaves it: the declaration or the protocol is wrong"
                 )
     return seen

@@ -130,13 +130,13 @@ class RunRecord:
         '`measures["availability"]`, `gaps`, `mean_gap`, `longest_gap`; counted from the first step with one leader',
     )  # fmt: skip
     loss: float | str = option(
-        0, "of interactions that do not happen, or of messages, such as 0.1", metavar="SHARE",
+        0, "of interactions that do not happen, or of messages that are lost, such as 0.1", metavar="SHARE",
         needs="loses", read=read_share("loss"), write=read_share("loss"), none=0.0,
         about='the probability that an interaction or a message is lost, as in a bad network: a decimal, or a text '
         'such as "1/3". Lost interactions count as steps, lost messages as messages',
     )  # fmt: skip
     one_sided: float | str = option(
-        0, "of the others: only the responder changes", metavar="SHARE", panel=POPULATION,
+        0, "of interactions that are not lost, in which only the responder changes, such as 0.1", metavar="SHARE", panel=POPULATION,
         needs="has_interactions", read=read_share("one-sided"), write=read_share("one-sided"), none=0.0,
         about="the probability that an interaction that is not lost changes the responder alone",
     )  # fmt: skip
