@@ -114,7 +114,8 @@ def as_topology(graph: Any, n: int | None, rng: np.random.Generator | None) -> T
         return from_networkx(graph)
     kind = type(graph).__name__
     raise InvalidInput(
-        f"a graph cannot be read from a value of type {kind}; give a spec such as ring:64, a path, a NetworkX graph or a Topology"
+        f"a graph cannot be read from a value of type {kind}; give a spec such as ring:64, a path, a NetworkX graph "
+        "or a Topology"
     )
 
 

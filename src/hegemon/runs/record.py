@@ -136,7 +136,7 @@ class RunRecord:
         'such as "1/3". Lost interactions count as steps, lost messages as messages',
     )  # fmt: skip
     one_sided: float | str = option(
-        0, "of interactions that are not lost, in which only the responder changes, such as 0.1", metavar="SHARE", panel=POPULATION,
+        0, "of interactions not lost: only the responder changes, such as 0.1", metavar="SHARE", panel=POPULATION,
         needs="has_interactions", read=read_share("one-sided"), write=read_share("one-sided"), none=0.0,
         about="the probability that an interaction that is not lost changes the responder alone",
     )  # fmt: skip
