@@ -370,6 +370,16 @@ class TrainsWithoutGuard(Trains):
             Trains.update(me, neighbours, coins, p)
 
 
+class TrainsThatFearCarries(Trains):
+    """Err₄ asks for a carry in any first wagon, not in the last of a train alone."""
+
+    def update(me, neighbours, coins, p):
+        if me.leader == 0 and me.F == 1 and me.F_carry == 1:
+            new_leader(me, 1 if coins == 0 else 0)
+        else:
+            Trains.update(me, neighbours, coins, p)
+
+
 class TrainsWithoutErrors(Trains):
     """No error ever makes a leader."""
 

@@ -157,8 +157,10 @@ CASES = {
         trains.growth(repaired=False), {"lengths": (5,), "graphs": ("path:5", "grid:2x3"), "trials": 10}, [],
     ),
     "trains.lemma4.3.repaired": (
-        trains.growth(repaired=True), {"lengths": (5,), "graphs": ("path:5", "grid:2x3"), "trials": 10},
-        [{"protocol": broken.TrainsWithoutElimination}, {"protocol": broken.TrainsWithoutGuard}],
+        trains.growth(repaired=True),
+        {"lengths": (5,), "graphs": ("path:5", "grid:2x3"), "trials": 10, "three": 5000},
+        [{"protocol": broken.TrainsWithoutElimination}, {"protocol": broken.TrainsWithoutGuard},
+         {"protocol": broken.TrainsThatFearCarries}],
     ),
     "trains.last-carry": (claimed("trains.last-carry"), {"cases": (("path:2", 5),), "coins": (1,)}, []),
     "trains.last-carry.repaired": (

@@ -182,8 +182,8 @@ CLAIMS = (
         "If, besides, no non-leader w has Err-Overflow^F at time t + 2·d(w, v*) − 1, then Lemma 4.3 holds as it is "
         "stated.",
         growth(repaired=True),
-        quick={"lengths": (5,), "graphs": GRAPHS, "trials": 20},
-        full={"lengths": (5, 6, 7, 8), "graphs": GRAPHS, "trials": 1000},
+        quick={"lengths": (5,), "graphs": GRAPHS, "trials": 20, "three": 20_000},
+        full={"lengths": (5, 6, 7, 8), "graphs": GRAPHS, "trials": 1000, "three": 200_000},
     ),
     Claim(
         "trains.lemma4.3.late",

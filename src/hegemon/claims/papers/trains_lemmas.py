@@ -124,8 +124,9 @@ def growth(repaired: bool) -> Callable[..., Outcome]:
     a layer per round."""
 
     def experiment(
-        lab: Laboratory, protocol: Definition = Trains, *, lengths: Sequence[int], graphs: Sequence[str], trials: int
-    ) -> Outcome:
+        lab: Laboratory, protocol: Definition = Trains, *, lengths: Sequence[int], graphs: Sequence[str], trials: int,
+        three: int = 0,
+    ) -> Outcome:  # fmt: skip
         checks = []
         starts = spoilt = 0
         for N in lengths:
@@ -137,6 +138,11 @@ def growth(repaired: bool) -> Callable[..., Outcome]:
             if repaired:
                 what, kept = f"{what}, unless the other node overflows as the head arrives", good[~overflows]
             checks.append(always(what, int(kept.sum()), len(kept), "from every start (all of them)"))
+            if three and repaired:
+                sound, free = on_three_nodes(protocol, N, three, generator(lab.seed_for(protocol.id, N, "three")))
+                lab.note(protocol=protocol.id, graph="path:3", N=N, starts=free, as_stated=sound)
+                what = f"three nodes, N = {N}: clause (i) for every k, and Γ_L in the end, unless a node overflows"
+                checks.append(always(what, sound, free, f"from {three:,} random starts without local errors"))
         as_stated = unspoilt = hindered = 0
         for graph in graphs:
             bench = Bench(lab, protocol, graph)
@@ -220,6 +226,30 @@ def plant_last(bench: Bench, nodes: list[SimpleNamespace], chosen: int) -> None:
 
 
 PLANTED = (plant_first, plant_last, None, None)  # one trial after the other; None is a random start
+
+
+def on_three_nodes(protocol: Definition, N: int, number: int, rng: np.random.Generator) -> tuple[int, int]:
+    """Random starts of a path of three nodes without marks and local errors, in which node 0, at an end, is about to
+    emit a marked train, as arrays: for how many the conclusion holds, of how many in which no train overflows beside
+    the head. Node 1 meets the head beside a train that comes from node 2, which two nodes cannot show."""
+    world = Tiny(protocol(n=3, N=N), "path:3")
+    a = world.states
+    unmarked = ((a["F"] == 0) | (a["F_flag"] == 0)) & (a["L"] == 1) & (a["L_flag"] == 0) & ~world.errs()
+    emits = np.flatnonzero(unmarked & (a["leader"] == 1) & (a["rand"] == 1) & (a["L_idx"] == N - 1))
+    others = np.flatnonzero(unmarked & (a["rand"] == 0))
+    rows = np.stack([rng.choice(emits, number), rng.choice(others, number), rng.choice(others, number)], axis=1)
+    rows = world.after(rows.astype(np.int32))  # now it is time t
+    good, spoilt = np.ones(number, bool), np.zeros(number, bool)
+    for k in range(1, 6):
+        rows = world.after(rows)
+        leads = world.where(rows, leader=1)
+        for w in (1, 2):
+            good &= ~leads[:, w] | (2 * w > k)
+            if k == 2 * w - 1:
+                spoilt |= world.where(rows, leader=0, F=1, F_idx=N - 2, F_carry=1, L=1, L_bit=1)[:, w]
+    legitimate = packed(world.protocol.listed("safe", world.topology).astype(np.int64), world)
+    good &= np.isin(packed(rows, world), legitimate)
+    return int((good & ~spoilt).sum()), int((~spoilt).sum())
 
 
 def two_steps_away(bench: Bench, chosen: int) -> tuple[int, int | None]:
