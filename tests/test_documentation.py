@@ -84,6 +84,7 @@ def test_the_english_is_plain(page):
 def test_the_map_names_what_is_there():
     """Every file that a walk through the house names exists, and is named once in it; every room has its row."""
     text, house = (ROOT / "ARCHITECTURE.md").read_text(), ROOT / "src/hegemon"
+    assert len(text) <= 12_000, "a map that one reads in ten minutes; reasons are in docs/decisions"
     walks = re.findall(r"^\*\*`hegemon \w+.*?(?=^\*\*|^## )", text, re.M | re.S)
     assert len(walks) == 3
     for walk in walks:
