@@ -7,12 +7,9 @@ import pytest
 import hegemon as hg
 from hegemon.cli.main import main
 from hegemon.experiments.names import OURS, axis_named, short
-from hegemon.experiments.results import results
-from hegemon.experiments.store.folder import Folder
-from hegemon.experiments.study import make_study, study_from
+from hegemon.experiments.study import make_study
 from hegemon.protocols.loading import name_protocol
 from hegemon.runs.record import RUN_OPTIONS
-from tests.sentences import is_one_sentence
 
 UNUSABLE = {"n", "start_given"}  # a class may not have parameters that are called so
 NAMES = sorted({*OURS, "fuel"} - UNUSABLE)
@@ -90,30 +87,6 @@ def test_names_of_axes():
         axis_named("tua", ["n", "p.tau"])
     with pytest.raises(hg.InvalidInput, match="given twice"):
         make_study("timer", axes={"n": 4, "s": 3, "p.s": 4})
-
-
-def test_a_study_of_an_earlier_version_is_read(tmp_path, capsys):
-    new = make_study("timer", axes={"n": [4, 6], "s": [5, 7]}, zip=("n", "s"), trials=2)
-    old = {"schema": 1, "seed": 0, "trials": 2, "precise": None, "zip": [["n", "s"]], "cases": []}
-    old["axes"] = {"protocol": ["timer"], "n": [4, 6], "s": [5, 7]}
-    assert study_from(old).content() == new.content()
-    hg.sweep("timer", n=[4, 6], s=[5, 7], zip=("n", "s"), trials=2, workers=1, out=tmp_path / "s")
-    rewrite(tmp_path / "s", old)
-    assert [row["s"] for row in results(tmp_path / "s", by="p.s").rows] == [5, 7]
-    rewrite(tmp_path / "s", old | {"axes": {"protocol": ["timer"], "n": [4], "trial": [5, 7]}, "zip": []})
-    assert main(["results", str(tmp_path / "s")]) == 2
-    message = capsys.readouterr().err
-    assert "earlier version" in message and is_one_sentence(message)
-
-
-def rewrite(root, study: dict) -> None:
-    """The table as an earlier version wrote it: without the names of parameters."""
-    from pyarrow.parquet import read_table, write_table
-
-    place = Folder(root).table
-    table = read_table(place)
-    about = {"hegemon.table": "1", "hegemon.study": json.dumps(study)}
-    write_table(table.replace_schema_metadata(about), place)
 
 
 def test_a_measure_called_like_a_column_is_refused(tmp_path):

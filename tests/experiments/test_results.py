@@ -13,6 +13,7 @@ from hegemon.cli.main import main
 from hegemon.cli.results import say_method
 from hegemon.display import figure
 from hegemon.errors import InvalidInput
+from hegemon.experiments.laws import read_laws
 from hegemon.experiments.precision import parse_precision
 from hegemon.experiments.results import fit_laws, results, summarize_table
 from hegemon.experiments.store.folder import Folder
@@ -91,9 +92,13 @@ def test_a_damaged_table_and_an_older_one(folder, tmp_path, capsys):
     study = Folder(copy).study()
     Folder(copy).open(study.extended({"n": [32]}), extend=True)  # as if it had been interrupted
     assert main(["results", str(copy), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["extended_since"]
+    missing = json.loads(capsys.readouterr().out)["missing"]
+    assert [(row["n"], row["until"], row["done"], row["goal"]) for row in missing] == [
+        (32, "safe", 0, 30), (32, "steps:50", 0, 30),
+    ]  # fmt: skip
     assert main(["results", str(copy), "--by", "n"]) == 0
-    assert "extended since" in " ".join(capsys.readouterr().out.split())
+    assert "not finished: 60 trials of 2 cases are missing" in " ".join(capsys.readouterr().out.split())
+    Folder(copy).open(study, extend=True)
     (copy / "table.parquet").write_bytes((copy / "table.parquet").read_bytes()[:500])
     assert main(["results", str(copy)]) == 2
     message = capsys.readouterr().err
@@ -116,14 +121,129 @@ def test_laws_are_told_apart(law, name):
         steps = law(n) * rng.gamma(50, 1 / 50, 400)
         parts.append(pandas.DataFrame({"case": 0, "n": n, "trial": range(400), "steps": steps, "reached": True}))
     (fit,) = fit_laws(pandas.concat(parts), ["n"])
-    assert fit.law == name and fit.spread < 1.05
+    assert fit.law == name and fit.spread < 1.05 and fit.fits and fit.left[1] <= 0 <= fit.left[2]
+    assert f"≈ {fit.constant:.4g} · {name} fits. Divided by {name}, the means from n = 64 to 16,384" in fit.sentence(
+        "t"
+    )
     for rival in fit.rivals:
         assert rival["share"][1] < 0.1 and rival["share"][2] > -0.1 and rival["spread"] > 1.2
+
+
+def growing(law, seed=3):
+    rng = np.random.default_rng(seed)
+    parts = []
+    for n in (64, 256, 1024, 4096):
+        steps = law(n) * rng.gamma(50, 1 / 50, 400)
+        parts.append(pandas.DataFrame({"case": 0, "n": n, "trial": range(400), "steps": steps, "reached": True}))
+    return pandas.concat(parts)
+
+
+def test_a_law_that_does_not_fit_is_named():
+    table = growing(lambda n: 3 * n**1.5)
+    (fit,) = fit_laws(table, ["n"])
+    assert not fit.fits and not fit.left[1] <= 0 <= fit.left[2]
+    assert fit.sentence("steps").startswith(f"none of the ten laws fits; the nearest is steps ≈ {fit.constant:.4g} · ")
+    (own,) = fit_laws(table, ["n"], laws=read_laws("n**1.5, n*log(n)"))
+    assert own.fits and own.law == "n**1.5" and own.constant == pytest.approx(3, rel=0.02)
+    (one,) = fit_laws(table, ["n"], laws=read_laws(["n^2"]))
+    assert not one.fits and not one.rivals and one.sentence("steps").startswith("the law n^2 does not fit; the nearest")
+
+
+def test_equal_trials_fit_their_law_exactly():
+    """Without scatter the interval is one point, and rounding must not reject the law."""
+    (fit,) = fit_laws(growing(lambda n: n).assign(steps=lambda table: 7.0 * table["n"]), ["n"])
+    assert fit.law == "n" and fit.fits and fit.left[1] == fit.left[2]
+
+
+@pytest.mark.parametrize(
+    ("laws", "word"),
+    [
+        ("m*n", "uses m"),
+        ("n-9", "positive at every measured n"),
+        ("1/(n-8)", "has no value at n = 8"),
+        ("n, n", "one twice"),
+        ("n,", "empty place"),
+        ("__import__('os')", "no function"),
+        ("n" * 3000, "characters"),
+        ("n >", "ends too early"),
+    ],
+)
+def test_laws_are_read_by_a_grammar(folder, laws, word):
+    with pytest.raises(InvalidInput, match=word.replace("(", r"\(")):
+        results(folder, by="n", where="until == 'safe'", laws=laws)
+
+
+def test_an_unfinished_study_has_results(folder, tmp_path, capsys):
+    """What is there is shown with what is missing; the study's folder is not changed."""
+    copy = tmp_path / "copy"
+    shutil.copytree(folder, copy)
+    (copy / "table.parquet").unlink()
+    lines = [line for path in sorted((copy / "records").iterdir()) for line in path.read_bytes().splitlines(True)]
+    for path in (copy / "records").iterdir():
+        path.unlink()
+    (copy / "records" / "a.jsonl").write_bytes(b"".join(lines[:-1]))  # the last of the trials are not there yet
+    before = sorted(path.name for path in copy.rglob("*"))
+    whole, part = results(folder), results(copy)
+    (missing,) = part.missing
+    assert sum(row["trials"] for row in part.rows) == sum(row["trials"] for row in whole.rows) - (30 - missing["done"])
+    assert part.rows[0] == whole.rows[0] and not whole.missing and "missing trials may be the longer" in str(part)
+    assert sorted(path.name for path in copy.rglob("*")) == before
+    assert main(["results", str(copy)]) == 0
+    assert f"{30 - missing['done']} trial" in capsys.readouterr().out.split("not finished: ")[1]
+    (copy / "records" / "a.jsonl").write_bytes(b"")
+    with pytest.raises(InvalidInput, match="no trial to show"):
+        results(copy)
+
+
+def test_an_unfinished_study_of_ones_own_is_read_without_an_import(tmp_path):
+    file = tmp_path / "own.py"
+    file.write_text(
+        "from hegemon import Parameter, Pairwise\n\n\nclass Own(Pairwise):\n"
+        '    """Leaders that fight."""\n\n    tau = Parameter(3, low=1)\n'
+    )
+    sweep(f"{file}:Own", n=[4, 6], tau=[1, 2], trials=3, workers=1, out=tmp_path / "s")
+    finished = results(tmp_path / "s")
+    (tmp_path / "s" / "table.parquet").unlink()
+    file.write_text("raise SystemExit('imported')")
+    assert results(tmp_path / "s").rows == finished.rows and [row["tau"] for row in finished.rows] == [1, 2, 1, 2]
+
+
+def test_several_studies_are_one_table(folder, tmp_path, capsys):
+    sweep("timer", n=[4, 6, 8], s=[5, 7], start="no-leader", trials=4, workers=1, out=tmp_path / "t")
+    found = results([folder, tmp_path / "t"], where="n >= 8")
+    assert found.by == ["study", "n", "until", "p.s"] or found.by == ["study", "n", "until", "s"]
+    assert {row["study"] for row in found.rows} == {str(folder), str(tmp_path / "t")}
+    alone = results(folder, by="n,until").rows
+    both = [row for row in results([folder, tmp_path / "t"], by="study,n,until").rows if row["study"] == str(folder)]
+    assert [row["mean"] for row in both] == [row["mean"] for row in alone]
+    with pytest.raises(InvalidInput, match="named twice"):
+        results([folder, folder])
+
+
+def test_chosen_columns_and_a_given_curve(folder, tmp_path, capsys):
+    table, picture = tmp_path / "t.tex", tmp_path / "p.svg"
+    words = ["results", str(folder), "--by", "n", "--where", "until == 'safe'", "--columns", "n,mean,ci95"]
+    assert main([*words, "--latex", str(table), "--plot", str(picture), "--curve", "n^2 - 2*n"]) == 0
+    assert r"n & mean & ci95 \\" in table.read_text() and "n^2 - 2*n (given)" in picture.read_text()
+    assert main([*words, "--csv"]) == 0
+    assert capsys.readouterr().out.splitlines()[-5] == "n,mean,ci95_low,ci95_high"
+
+
+def test_a_page_is_self_contained_and_escaped(tmp_path, capsys):
+    out, page = tmp_path / "<b>", tmp_path / "r.html"
+    words = ["sweep", "pairwise", "--n", "4,6,8", "--trials", "5", "--workers", "1", "--out", str(out)]
+    assert main([*words, "--report", str(page)]) == 0
+    text = page.read_text()
+    assert "<b>" not in text and "&lt;b&gt;" in text and "data:image/svg+xml;base64," in text
+    assert "http" not in text and "<script" not in text and "<td>4</td>" in text and "plain power of n" in text
 
 
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [
+        (["--columns", "zork"], "zork"),
+        (["--columns", "n", "--json"], "--columns"),
+        (["--curve", "n"], "--curve"),
         (["--by", "nothing"], "nothing"),
         (["--of", "engine"], "engine"),
         (["--of", "n"], "measured"),
@@ -141,9 +261,7 @@ def test_bad_input_is_one_sentence(folder, arguments, word, capsys, tmp_path, mo
 
 def test_no_study(tmp_path):
     with pytest.raises(InvalidInput, match="no study"):
-        from hegemon.experiments.results import load_table
-
-        load_table(tmp_path)
+        results(tmp_path)
 
 
 @pytest.mark.parametrize(

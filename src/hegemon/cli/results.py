@@ -10,20 +10,17 @@ from hegemon.cli import options
 from hegemon.cli.common import censored_trials, console, counted, figure, outputs, print_json
 from hegemon.cli.options import OUTPUT, option
 from hegemon.cli.output import print_figures
-from hegemon.errors import InvalidInput
+from hegemon.errors import InvalidInput, meant
 from hegemon.experiments.filters import choose_rows
+from hegemon.experiments.laws import read_curve
 from hegemon.experiments.result_pictures import draw_results
-from hegemon.experiments.results import (
-    axes_of,
-    default_measure,
-    load_table,
-    precision_of,
-    results,
-    summarize_table,
-)
+from hegemon.experiments.results import StudyResults, results
 from hegemon.experiments.store.folder import Folder
 from hegemon.experiments.store.provenance import drivers
-from hegemon.experiments.sweep import StudyOutcome, case_states
+from hegemon.experiments.study_report import write_report
+from hegemon.experiments.study_tables import load_studies
+from hegemon.experiments.sweep import StudyOutcome
+from hegemon.experiments.unfinished import progress_of
 from hegemon.files import write_text
 
 if TYPE_CHECKING:
@@ -34,35 +31,26 @@ SHOWN_CASES = 40
 INTERVAL = "Student's on the scale of its logarithm: independent trials, finite variance, their number fixed beforehand"
 
 
-def report(outcome: StudyOutcome, json: bool) -> None:
+def report(outcome: StudyOutcome, json: bool, page: str | None = None) -> None:
     """The summary of every case, and where the table is."""
-    precision = precision_of(outcome.study)
-    rows, measure = [], ""
-    if outcome.trials:
-        axes = axes_of(outcome.study)
-        wanted = [*axes, *([precision.measure] if precision and precision.measure else [])]
-        table = load_table(outcome.folder.root, wanted)
-        rows, measure = summarize_table(table, axes, precision=precision), default_measure(table, precision)
+    found = results(outcome.folder.root) if outcome.trials else None
     failed = [{"case": case.shown, "error": error} for case, error in outcome.failed]
+    if found and page:
+        write_report(found, [str(outcome.folder.root)], page)
     if json:
-        place = str(outcome.folder.table)
-        print_json(
-            {
-                "folder": str(outcome.folder.root),
-                "table": place,
-                "trials": outcome.trials,
-                "cases": rows,
-                "failed": failed,
-            }
-        )
+        place = {"folder": str(outcome.folder.root), "table": str(outcome.folder.table), "trials": outcome.trials}
+        print_json({**place, "cases": found.rows if found else [], "failed": failed})
         return
     screen = console()
-    print_rows(screen, rows[:SHOWN_CASES])
-    if len(rows) > SHOWN_CASES:
-        screen.print(f"… and {len(rows) - SHOWN_CASES:,} more cases (hegemon results {outcome.folder.root})")
+    if found:
+        print_rows(screen, found.rows[:SHOWN_CASES])
+        if len(found.rows) > SHOWN_CASES:
+            more = len(found.rows) - SHOWN_CASES
+            screen.print(f"… and {more:,} more cases (hegemon results {outcome.folder.root})")
     for row in failed:
         screen.print(failure(row), markup=False)
-    say_method(screen, precision, rows, measure)
+    if found:
+        say_method(screen, found.precision, found.rows, found.of)
     screen.print(f"\n{outcome.trials:,} trials are in {outcome.folder.table}")
 
 
@@ -78,7 +66,9 @@ def say_method(screen: "Console", precision: Any, rows: list[dict[str, Any]], me
 
 
 def study_results(
-    study: Annotated[str, options.argument("FOLDER", "the folder of `hegemon sweep … --out`")],
+    studies: Annotated[
+        list[str], options.argument("FOLDER…", "folders of `hegemon sweep … --out`; several are one table")
+    ],
     by: Annotated[
         str | None, option("--by", help="groups, such as n,tau; default: the study's axes", metavar="NAME,…")
     ] = None,
@@ -88,61 +78,85 @@ def study_results(
     of: Annotated[
         str | None, option("--of", help="a measured column; default: steps or rounds", metavar="NAME")
     ] = None,
+    laws: Annotated[
+        str | None, option("--laws", help='candidates for the growth with n: "n**1.5, n*log(n)"', metavar="LAW,…")
+    ] = None,
+    columns: Annotated[
+        str | None, option("--columns", help="of the printed table, such as n,mean,ci95", metavar="NAME,…")
+    ] = None,
     plot: options.Plot = None,
+    curve: Annotated[
+        list[str] | None,
+        option("--curve", help='also draw this in the picture, such as "14*n*log2(n)"; repeatable', metavar="LAW"),
+    ] = None,
     csv: Annotated[bool, option("--csv", help="print the table as CSV", panel=OUTPUT)] = False,
     trials_csv: Annotated[str | None, options.path("--trials-csv", "write every trial (.csv)")] = None,
+    report: Annotated[str | None, options.path("--report", "write a page with tables and pictures (.html)")] = None,
     json: options.Json = False,
 ) -> None:  # fmt: skip
-    """Show the trials of a study in groups, with intervals, fitted laws and a picture."""
+    """The trials of a study in groups, with intervals, fitted laws and a picture; also of one that is not finished."""
     if plot:
         check_picture_path(plot)
-    outputs(**{"trials-csv": (trials_csv, (".csv",))})
+    outputs(**{"trials-csv": (trials_csv, (".csv",)), "report": (report, (".html",))})
     if csv and json:
         raise InvalidInput("--csv and --json both say how the table is printed; give one of them")
-    found = results(study, by=by, where=where, of=of)
-    rows = found.rows
+    if columns and json:
+        raise InvalidInput("--columns chooses those of the printed table, and --json has all; drop one of them")
+    if curve and not (plot or report):
+        raise InvalidInput("--curve is drawn in a picture; give --plot or --report, too")
+    curves = [read_curve(text) for text in curve or ()]
+    found = results(studies, by=by, where=where, of=of, laws=laws)
+    names = chosen_columns(found.rows, columns)
     if trials_csv:
-        trials = load_table(study, None)
+        trials = load_studies(studies).frame
         trials = choose_rows(trials, where) if where else trials
         write_text(trials_csv, trials.to_csv(index=False, lineterminator="\n"))
     if plot:
-        title = f"{', '.join(found.protocols)}: {sum(row['trials'] for row in rows):,} trials"
-        draw_results(rows, found.by, found.of, found.fits, title, plot)
+        draw_results(found, plot, curves)
+    if report:
+        write_report(found, studies, report, curves)
     if json:
         print_json(found.record())
     elif csv:
-        write_csv(rows)
+        write_csv(found.rows, names)
     else:
-        screen = console()
-        print_rows(screen, rows)
-        say_method(screen, found.precision, rows, found.of)
-        if found.extended_since:
-            screen.print(
-                f"the study was extended since and is not finished: run `hegemon sweep --extend {study}` to go on"
+        show_results(console(), found, names)
+
+
+def show_results(
+    screen: "Console", found: StudyResults, names: list[str] | None = None, most: int | None = None
+) -> None:
+    """The rows, how their intervals are made, the laws, and what is missing."""
+    print_rows(screen, found.rows[:most], names)
+    say_method(screen, found.precision, found.rows, found.of)
+    for fit in found.fits:
+        screen.print(fit.sentence(found.of), markup=False)
+    for row in found.failed:
+        screen.print(failure(row), markup=False)
+    if found.missing:
+        screen.print(f"not finished: {found.unfinished}", markup=False)
+
+
+def chosen_columns(rows: list[dict[str, Any]], given: str | None) -> list[str] | None:
+    """The columns of `--columns`; None for those that have a value."""
+    if given is None:
+        return None
+    names = [name.strip() for name in given.split(",")]
+    known = dict.fromkeys(name for row in rows for name in row)
+    for name in names:
+        if name not in known:
+            raise InvalidInput(
+                f"--columns: there is no column {name!r}; the columns are {', '.join(known)}{meant(name, known)}"
             )
-        for fit in found.fits:
-            screen.print(fit_sentence(fit, found.of), markup=False)
+    return names
 
 
-def fit_sentence(fit: Any, measure: str) -> str:
-    """`tau = 1: steps ≈ 12.3 · n log n, …` with what speaks for it."""
-    name = ", ".join(f"{key} = {value}" for key, value in fit.series.items())
-    text = (
-        f"{name + ': ' if name else ''}{measure} ≈ {fit.constant:.4g} · {fit.law} (within a factor of {fit.spread:.3g})"
-    )
-    for rival in fit.rivals:
-        share, low, high = rival["share"]
-        text += f"; towards {rival['rival']}: {share:.2f} [{low:.2f}, {high:.2f}]"
-    value, low, high = fit.exponent
-    return f"{text}; as a power n^{value:.3f} [{low:.3f}, {high:.3f}]"
-
-
-def write_csv(rows: list[dict[str, Any]]) -> None:
+def write_csv(rows: list[dict[str, Any]], names: list[str] | None = None) -> None:
     """Intervals as two columns, so that every cell is one value."""
     flat = []
     for row in rows:
         cells: dict[str, Any] = {}
-        for name, value in row.items():
+        for name, value in ((name, row.get(name)) for name in names or row):
             if name.endswith("95"):
                 low, high = value or (None, None)
                 cells |= {f"{name}_low": low, f"{name}_high": high}
@@ -154,11 +168,13 @@ def write_csv(rows: list[dict[str, Any]]) -> None:
     writer.writerows(flat)
 
 
-def print_rows(screen: "Console", rows: list[dict[str, Any]]) -> None:
-    names = [name for name in (rows[0] if rows else ()) if name != "share_reached_ci95"]
-    names = [name for name in names if any(row.get(name) is not None for row in rows)]
-    if not any(row.get("censored") for row in rows):
-        names = [name for name in names if name != "censored"]
+def print_rows(screen: "Console", rows: list[dict[str, Any]], names: list[str] | None = None) -> None:
+    """The table; without `names`, of all columns that have a value."""
+    if names is None:
+        names = [name for name in (rows[0] if rows else ()) if name != "share_reached_ci95"]
+        names = [name for name in names if any(row.get(name) is not None for row in rows)]
+        if not any(row.get("censored") for row in rows):
+            names = [name for name in names if name != "censored"]
     print_figures(screen, names, [[shown(row, name) for name in names] for row in rows])
 
 
@@ -173,7 +189,8 @@ def show_status(root: Path, json: bool) -> None:
     """How far a study is, from what stands in its folder: from any terminal, at any moment."""
     folder = Folder(root)
     study = folder.study()
-    states, unsound, elsewhere = case_states(folder, study)
+    progress = progress_of(folder, study)
+    states, unsound, elsewhere = progress.states, progress.failed, progress.elsewhere
     files = folder.protocol_files()
     working = [driver for driver in drivers(folder.drivers) if driver["alive"]]
     done, goal = sum(state["done"] for state in states), sum(state["goal"] for state in states)

@@ -13,7 +13,7 @@ from rich.live import Live
 from rich.text import Text
 
 from hegemon.cli import failures, guard, options
-from hegemon.cli.common import counted
+from hegemon.cli.common import counted, outputs
 from hegemon.cli.options import MOST_TRIALS, MOST_WORKERS, integer, option, text
 from hegemon.cli.output import figures
 from hegemon.cli.results import pace, report, show_status
@@ -56,13 +56,15 @@ def sweep_study(
         int | None, integer("--workers", "cores to use; default: all", low=1, high=MOST_WORKERS)
     ] = None,
     cluster: options.Cluster = None,
+    page: Annotated[str | None, options.path("--report", "also write a page with tables and pictures (.html)")] = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:  # fmt: skip
     """Run a study: every case of a grid, many trials of each. The same command again continues it."""
+    outputs(report=(page, (".html",)))
     if status is not None:
         if axes or any(
-            (study, protocol, zip, cases, trials, relative, seed is not None, out, extend, workers, cluster)
+            (page, study, protocol, zip, cases, trials, relative, seed is not None, out, extend, workers, cluster)
         ):
             raise InvalidInput("--status takes a folder and --json, and nothing else: it only reads")
         show_status(Path(status), json)
@@ -99,7 +101,7 @@ def sweep_study(
         raise failures.Interrupted(
             f"interrupted; {board.finished} is kept in {folder}; the same command continues from there"
         ) from None
-    report(outcome, json)
+    report(outcome, json, page)
     if outcome.failed:
         raise typer.Exit(1)
 

@@ -174,10 +174,8 @@ def _are_lists(value: Any) -> bool:
 
 def study_from(content: dict[str, Any]) -> Study:
     """The inverse of `Study.content`; content of another form raises Python's own errors."""
-    if (schema := content.get("schema", 1)) not in (1, SCHEMA):
+    if (schema := content.get("schema", SCHEMA)) != SCHEMA:
         raise InvalidInput(f"the study has schema {schema!r} and this version reads {SCHEMA}; use its own version")
-    if schema == 1:
-        content = _renamed(content)
     axes: dict[str, list[Any]] = content["axes"]
     trials, seed, zip, table = (content[name] for name in ("trials", "seed", "zip", "cases"))
     lists = [zip, table, *zip, *axes.values()]
@@ -188,15 +186,6 @@ def study_from(content: dict[str, Any]) -> Study:
     if (relative := content["relative"]) is not None:
         parse_precision(relative)
     return Study(axes, trials, seed, tuple(tuple(names) for names in zip), tuple(table), relative)
-
-
-def _renamed(content: dict[str, Any]) -> dict[str, Any]:
-    """The content of a study of schema 1, where options and parameters shared one name space: a name was an option's
-    if there was such an option."""
-    axes = {axis_named(name): values for name, values in content["axes"].items()}
-    table = [{axis_named(name): value for name, value in row.items()} for row in content["cases"]]
-    zip = [[axis_named(name) for name in names] for names in content["zip"]]
-    return {**content, "axes": axes, "cases": table, "zip": zip, "relative": content["precise"]}
 
 
 def protocol_name(protocol: Any) -> str:

@@ -99,7 +99,7 @@ def run_study(
             study = folder.study().joined(study)
     sound, failed = check_cases(study.cases)
     pool = open_pool(cluster, workers)
-    folder.open(study, extend, {case.label(): key for case, key in sound if case.file})
+    folder.open(study, extend, {c.label(): {"key": key, "columns": says(c)} for c, key in sound if c.file})
     folder.clean()
     provenance = Provenance(folder.drivers, command, pool.name, code_fingerprint())
     backwards = any(driver["alive"] for driver in drivers(folder.drivers))
@@ -125,7 +125,7 @@ def run_study(
             failed += [(state.case, state.key, state.error) for state in driver.states if state.error]
             folder.read_again()
         broken = {key for _, key, _ in failed}
-        told = says_all([case for case, key in sound if key not in broken])
+        told = fill([says(case) for case, key in sound if key not in broken])
         finished = [key for _, key in sound if key not in broken]
         rows = [(said, key, goals.final(key, folder)) for said, key in zip(told, finished, strict=True)]
         short = [key for _, key, limit in rows if folder.done[key].count(limit) < limit]
@@ -171,9 +171,8 @@ def says(case: Case) -> dict[str, Any]:
     return {"protocol": protocol.id, "n": protocol.n, **parameters, **course, "seed": case.seed}
 
 
-def says_all(cases: list[Case]) -> list[dict[str, Any]]:
-    """These columns for every case. Where some cases have a fault or losses, the others get a value for "none"."""
-    told = [says(case) for case in cases]
+def fill(told: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """These columns of all cases. Where some cases have a fault or losses, the others get a value for "none"."""
     names = {name for said in told for name in said}
     return [{**said, **{name: said.get(name, none) for name, none in NONE.items() if name in names}} for said in told]
 
@@ -204,33 +203,6 @@ class _Ears(StudyListener):
         done = sum(state.done for state in driver.states)
         self.provenance.beat(measured=driver.measured, done=done, goal=sum(state.goal for state in driver.states))
         self.listener.moved(driver)
-
-
-def case_states(folder: Folder, study: Study) -> tuple[list[dict[str, Any]], list[dict[str, Any]], int]:
-    """The progress of every case, the failed cases, and the number of trials of no case, from the store alone.
-
-    Nothing is imported: a case of a user's own file is identified by the key that the driver has written.
-    """
-    ours = [case for case in study.cases if not case.file]
-    sound, failed = check_cases(ours) if ours else ([], [])
-    kept = folder.keys()
-    for case in (case for case in study.cases if case.file):
-        if key := kept.get(case.label()):
-            sound.append((case, key))
-        else:
-            failed.append((case, None, f"it has not begun, and a status does not import {case.file}"))
-    folder.read_again()
-    goals = _goals(study)
-    states = []
-    for case, key in sound:
-        goal = goals.goal(key, folder)
-        known = goals.interval(key, folder)
-        states.append({**case.shown, "done": folder.done[key].count(goal), "goal": goal})
-        states[-1] |= {"estimate": known and known[0], "ci95": list(known[1:]) if known else None}
-        if key in folder.errors and states[-1]["done"] < goal:
-            failed.append((case, key, folder.errors[key]))
-    failures = [{"case": case.shown, "error": error} for case, _, error in failed]
-    return states, failures, folder.elsewhere({key for _, key in sound})
 
 
 class _Shown(StudyListener):

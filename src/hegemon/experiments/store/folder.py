@@ -1,6 +1,6 @@
 """The folder of a study: its definition, the records of all measurements, their provenance, and the table.
 
-study.json          the study, digests of the Python files it names with the keys of their cases, and the folder's
+study.json          the study, digests of the Python files it names with their cases, and the folder's
 own name, by which a worker verifies that it sees this folder
     records/*.jsonl     the measurements: one append-only file per process (see `record_files`)
     drivers/*.json      provenance: command, versions, machine, times, and that driver's progress
@@ -61,9 +61,9 @@ class Folder:
     def name(self) -> str:
         return self._content()[1]["folder"]
 
-    def keys(self) -> dict[str, str]:
-        """The keys of cases from users' own files by label, as the last driver wrote them."""
-        return self._content()[1]["keys"]
+    def own(self) -> dict[str, dict[str, Any]]:
+        """The `key` and the `columns` of cases from users' own files by label, as the last driver wrote them."""
+        return self._content()[1]["own"]
 
     def protocol_files(self) -> list[dict[str, Any]]:
         """The Python files that the study names, with their stored digests and whether each file is still the same."""
@@ -80,8 +80,9 @@ class Folder:
                 raise InvalidInput(f"{self.root} holds no study; give the folder of `hegemon sweep … --out`")
             content = unseal("study", path.read_bytes())
             rest: dict[str, Any] = {"folder": str(content["folder"])}
-            for name in ("keys", "files"):
-                rest[name] = {str(key): str(value) for key, value in content.get(name, {}).items()}
+            rest["files"] = {str(file): str(digest) for file, digest in content.get("files", {}).items()}
+            keys = {label: {"key": str(key)} for label, key in content.get("keys", {}).items()}  # before columns
+            rest["own"] = {label: dict(one) for label, one in content.get("own", keys).items()}
             return study_from(content["study"]), rest
         except InvalidInput:
             raise
@@ -91,8 +92,8 @@ class Folder:
                 "that was measured"
             ) from None
 
-    def open(self, study: Study, extend: bool = False, keys: dict[str, str] | None = None) -> None:
-        """Make the folder, or go on in it if it is this study's. `keys` are those of cases of users' own files."""
+    def open(self, study: Study, extend: bool = False, own: dict[str, Any] | None = None) -> None:
+        """Make the folder, or go on in it if it is this study's. `own` describes the cases of users' own files."""
         try:
             self.records.mkdir(parents=True, exist_ok=True)
             self.drivers.mkdir(exist_ok=True)
@@ -103,7 +104,7 @@ class Folder:
             for file in sorted({case.file for case in study.cases if case.file})
             if os.path.isfile(file)
         }
-        rest = {"folder": secrets.token_hex(8), "keys": keys or {}, "files": digests}
+        rest = {"folder": secrets.token_hex(8), "own": own or {}, "files": digests}
         if self.exists:
             try:
                 before, there = self._content()

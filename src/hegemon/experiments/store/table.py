@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hegemon.errors import InvalidInput
-from hegemon.experiments.names import OURS, PREFIX, short
+from hegemon.experiments.names import PREFIX, short
 from hegemon.experiments.store.folder import Folder
 from hegemon.experiments.store.record_files import column, read_record
-from hegemon.experiments.study import study_from
 from hegemon.files import check_fits, write_text, write_with
 
 if TYPE_CHECKING:
@@ -104,19 +103,7 @@ def column_names(given: Iterable[str], measured: Iterable[str]) -> dict[str, str
 
 def parameters_in(metadata: Mapping[bytes, bytes]) -> dict[str, str]:
     """The columns of the author's parameters by their names in the study, from what a table says of itself."""
-    if (written := metadata.get(b"hegemon.parameters")) is not None:
-        return {str(name): str(column) for name, column in json.loads(written).items()}
-    if b"hegemon.study" not in metadata:
-        return {}
-    study = study_from(json.loads(metadata[b"hegemon.study"]))  # of schema 1, where one name was one column
-    axes = dict.fromkeys(name for row in (study.axes, *study.table) for name in row if name.startswith(PREFIX))
-    for axis in axes:
-        if (name := axis.removeprefix(PREFIX)) in OURS:
-            raise InvalidInput(
-                f"the table was made by an earlier version, in which the parameter {name} shares its column with "
-                "another value; run its `hegemon sweep` again"
-            )
-    return {axis: axis.removeprefix(PREFIX) for axis in axes}
+    return {str(name): str(column) for name, column in json.loads(metadata[b"hegemon.parameters"]).items()}
 
 
 def require_whole(folder: Folder) -> None:
@@ -193,7 +180,7 @@ def read_table(folder: Folder, columns: list[str] | None = None) -> "pandas.Data
     for name, read in zip(found.column_names, found.columns, strict=True):
         if str(read.type) == "int64" and read.null_count and frame[name].abs().max() >= 2**53:
             frame[name] = pandas.array(read.to_pylist(), "Int64")  # with missing values NumPy would round them
-    frame.attrs["parameters"] = parameters_in(about.metadata or {})
+    frame.attrs["parameters"] = parameters_in(about.metadata)
     return frame
 
 
