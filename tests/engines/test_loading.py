@@ -21,7 +21,8 @@ from hegemon.runs.setting import initial_configuration, topology_for
 from tests.engines.test_interventions import COPY
 
 REDRAWN = ("batch", "events")
-TIMER, HERMAN, BIASED = hg.Timer(n=5, s=3), CATALOGUE["herman"](n=7).counted_in("steps"), CATALOGUE["biased-herman"](n=5)
+TIMER, BIASED = hg.Timer(n=5, s=3), CATALOGUE["biased-herman"](n=5)
+HERMAN = CATALOGUE["herman"](n=7).counted_in("steps")
 CASES = [
     *((name, TIMER, graph, "uniform") for name in ("agents", "plain") for graph in ("complete:5", "path:5")),
     *(
