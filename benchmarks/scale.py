@@ -25,7 +25,7 @@ from rich.table import Table
 
 import hegemon as hg
 from benchmarks.majority import ApproximateMajority
-from hegemon.runs.driver import Driver
+from hegemon.runs.trajectory import Trajectory
 
 PEERS = Path(".venv-peers")
 PEER_SCRIPT = Path(__file__).with_name("peers.py")
@@ -92,22 +92,22 @@ def own_seconds(make, n: int, runs: int | None = None, **options) -> tuple[float
     made: list[tuple[float, float]] = []
     inside = 0.0
 
-    def clocked(driver, *given, **named):
+    def clocked(trajectory, *given, **named):
         nonlocal inside
         begin = time.process_time()
         try:
-            return drive(driver, *given, **named)
+            return drive(trajectory, *given, **named)
         finally:
             inside += time.process_time() - begin
 
-    drive, Driver.run = Driver.run, clocked  # type: ignore[method-assign]
+    drive, Trajectory.run = Trajectory.run, clocked  # type: ignore[method-assign]
     try:
         for _ in range(1 + (runs or runs_at(n))):
             inside, begin = 0.0, time.process_time()
             run = hg.simulate(make(n), seed=1, **options)
             made.append((time.process_time() - begin - inside, inside))
     finally:
-        Driver.run = drive  # type: ignore[method-assign]
+        Trajectory.run = drive  # type: ignore[method-assign]
     return min(start for start, _ in made[1:]), min(seconds for _, seconds in made[1:]), run
 
 

@@ -8,7 +8,7 @@ import pytest
 from hegemon.cli.main import main
 from hegemon.cli.progress import Progress
 from hegemon.runs.checkpoint import Checkpoint, read_checkpoint
-from hegemon.runs.driver import Driver
+from hegemon.runs.trajectory import Trajectory
 from tests.sentences import is_one_sentence
 
 RUN = ["run", "pairwise", "--n", "400", "--engine", "agents", "--seed", "5", "--until", "steps:3000000", "--quiet"]
@@ -19,11 +19,11 @@ def test_an_interrupted_run_goes_on_to_the_same_numbers(tmp_path, capsys, monkey
     assert main([*RUN, "--json"]) == 0
     whole = json.loads(capsys.readouterr().out)
     with monkeypatch.context() as slow:
-        reach, offer, show = Driver._reach, Checkpoint.offer, Progress.show
+        advance, offer, show = Trajectory._advance, Checkpoint.offer, Progress.show
 
-        def short(self, goal):
+        def short(self, goal, *more):
             time.sleep(0.05)
-            return reach(self, min(goal, self.engine.step + 50_000))
+            return advance(self, min(goal, self.engine.step + 50_000), *more)
 
         def eager(self, *parts):
             self._due = 0.0
@@ -38,7 +38,7 @@ def test_an_interrupted_run_goes_on_to_the_same_numbers(tmp_path, capsys, monkey
         make = Checkpoint.__init__
         slow.setattr(Checkpoint, "__init__", lambda self, *parts: (make(self, *parts), keepers.append(self))[0])
         path_has_state = lambda: keepers and keepers[0].state  # noqa: E731
-        slow.setattr(Driver, "_reach", short)
+        slow.setattr(Trajectory, "_advance", short)
         slow.setattr(Checkpoint, "offer", eager)
         slow.setattr(Progress, "show", interrupt)
         assert main([*RUN, "--checkpoint", str(path)]) == 130

@@ -6,13 +6,14 @@ import pytest
 import hegemon.engines.messages.compiled.engine as compiled
 import hegemon.engines.messages.contacts as contacts
 import hegemon.engines.messages.tokens as tokens
+import hegemon.engines.population.objects as objects
 from hegemon import Fault, Pairwise, Timer, Trains, simulate
 from hegemon.compute.portraits import Unkept, classes_of, portray, revive
 from hegemon.engines.pacing import Pace
 from hegemon.errors import InvalidInput
 from hegemon.protocols import CATALOGUE
 from hegemon.runs.checkpoint import Checkpoint, read_checkpoint
-from hegemon.runs.driver import Driver
+from hegemon.runs.trajectory import Trajectory
 
 CASES = [
     (Pairwise(n=300), {"engine": "agents"}),
@@ -21,14 +22,19 @@ CASES = [
     (Pairwise(n=60), {"graph": "ring:60", "until": "steps:40000"}),
     (Pairwise(n=3000), {}),
     (Timer(n=30), {"start": "random", "faults": (Fault(2000, 7), Fault(9000, 9))}),
+    (Timer(n=30), {"start": "random", "rates": ["corrupt=1e-3", "leave=1e-4", "join=1e-4"], "until": "steps:40000"}),
     (Trains(n=9), {"graph": "grid:3x3", "start": "random"}),
 ]
 
 
 def stride(monkeypatch, steps: int) -> None:
     """The engine stands still every so many steps, as it does every fraction of a second in a long run."""
-    reach = Driver._reach
-    monkeypatch.setattr(Driver, "_reach", lambda self, goal: reach(self, min(goal, self.engine.step + steps)))
+    advance = Trajectory._advance
+
+    def short(self, goal, *more):
+        return advance(self, min(goal, self.engine.step + steps), *more)
+
+    monkeypatch.setattr(Trajectory, "_advance", short)
 
 
 class Eager(Checkpoint):
@@ -40,6 +46,18 @@ class Eager(Checkpoint):
     def offer(self, *parts):
         self._due = 0.0
         super().offer(*parts)
+
+
+class Few:
+    """In place of a deadline: over after some steps."""
+
+    def __init__(self):
+        self.asked = 0
+
+    @property
+    def is_over(self) -> bool:
+        self.asked += 1
+        return self.asked > 64
 
 
 class Once(Checkpoint):
@@ -96,6 +114,7 @@ def test_messages_and_objects_go_on_exactly(case, tmp_path, monkeypatch):
     """Interrupted a few times where the engine stands still, and gone on from the file in another engine."""
     name, n, options, *values = case
     protocol = CATALOGUE[name](n=n, **(values[0] if values else {}))
+    monkeypatch.setattr(objects, "Deadline", Few)
     monkeypatch.setattr(contacts, "AT_ONCE", 64)
     monkeypatch.setattr(compiled, "LEAST_CALLS", 16)
     monkeypatch.setattr(tokens, "Pace", lambda amount: Pace(1))

@@ -9,8 +9,9 @@ from hegemon.engines.population.agents import Agents
 from hegemon.engines.prospects import SILENT, STUCK, Prospects
 from hegemon.engines.stopping import parse_stop
 from hegemon.models import Bit, Parameter, PopulationProtocol, Range, exactly, whole
-from hegemon.runs.driver import Driver
+from hegemon.runs.plan import Plan
 from hegemon.runs.setting import topology_for
+from hegemon.runs.trajectory import Trajectory
 
 ENGINES = ["agents", "batch", "auto"]
 
@@ -112,10 +113,10 @@ def test_prospects(leaders, until, silent, stuck):
     agents = np.zeros(5, protocol.space.dtype)
     agents["leader"][:leaders] = 1
     begin = hg.models.Configuration(protocol.space, agents=agents)
-    driver = Driver(protocol, topology, Agents, begin, stop, np.arange(4, dtype=np.uint64))
+    engine = Agents(protocol, topology, begin, stop, np.arange(4, dtype=np.uint64))
     prospects = Prospects(protocol, topology, stop, lambda: None)
-    assert prospects.is_silent(driver.engine) == silent
-    assert prospects.is_stuck(driver.engine) == stuck
+    assert prospects.is_silent(engine) == silent
+    assert prospects.is_stuck(engine) == stuck
 
 
 def test_prospects_cost_no_more_than_the_steps_so_far():
@@ -123,12 +124,12 @@ def test_prospects_cost_no_more_than_the_steps_so_far():
     protocol = hg.Timer(n=40, s=50)
     topology, stop = topology_for(protocol), parse_stop("count(leader == 1) == 41", protocol)
     begin = hg.models.Configuration(protocol.space, agents=protocol.space.decode_array(np.arange(10, 50)))
-    driver = Driver(protocol, topology, Agents, begin, stop, np.arange(4, dtype=np.uint64))
+    engine = Agents(protocol, topology, begin, stop, np.arange(4, dtype=np.uint64))
     for _ in range(2):  # the second run is not ahead of the first, although all pairs are known by then
         prospects = Prospects(protocol, topology, stop, lambda: None)
         for step, most in ((1 << 20, 604), (1 << 21, 709), (1 << 30, 1 << 20)):
-            driver.engine.load(begin, step)
-            settled = prospects.is_stuck(driver.engine)
+            engine.load(begin, step)
+            settled = prospects.is_stuck(engine)
             assert settled == (step == 1 << 30) and len(prospects._asked) <= most
 
 
@@ -186,12 +187,13 @@ def test_a_run_without_hope_ends_at_the_same_step_after_an_interruption():
     begin = hg.models.Configuration(protocol.space, agents=np.zeros(5, protocol.space.dtype))
     ends = []
     for interruption in (None, 600_000):
-        driver = Driver(protocol, topology, Agents, begin, stop, np.arange(4, dtype=np.uint64))
+        plan = Plan(protocol, topology, Agents, stop)
+        trajectory = Trajectory(plan, plan.engine(begin, np.arange(4, dtype=np.uint64)))
         if interruption:
-            driver.run(interruption, until_met=False)
-            resumed = Driver(protocol, topology, Agents, begin, stop, np.arange(4, dtype=np.uint64))
-            resumed.engine.thaw(driver.engine.freeze())
-            driver = resumed
-        assert not driver.run(None, until_met=True) and driver.ended
-        ends.append(driver.engine.step)
+            trajectory.run(interruption)
+            resumed = Trajectory(plan, plan.engine(begin, np.arange(4, dtype=np.uint64)))
+            resumed.thaw(trajectory.freeze())
+            trajectory = resumed
+        assert not trajectory.run() and trajectory.ended
+        ends.append(trajectory.step)
     assert ends == [1 << 20] * 2

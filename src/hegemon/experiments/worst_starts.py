@@ -25,10 +25,11 @@ from hegemon.exact.verification import Verification, verify
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
 from hegemon.models.protocol import Protocol
-from hegemon.runs.driver import Driver
 from hegemon.runs.option import seed_of
+from hegemon.runs.plan import Plan
 from hegemon.runs.setting import Graph, topology_for
 from hegemon.runs.stories import Trace
+from hegemon.runs.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from hegemon.models.state import StateSpace
@@ -128,24 +129,28 @@ class Simulator:
             raise InvalidInput(f"until {until!r} is not a set; search-worst needs one to be reached, such as safe")
         name = "agents" if scheduler.blind else "stepwise"
         chosen = choose_engine(name, protocol, topology, stop, scheduler=scheduler)
-        self.space, self.max_steps, self.runs, self.unfinished, self.steps = protocol.space, max_steps, 0, 0, 0
+        self.space, self.runs, self.unfinished, self.steps = protocol.space, 0, 0, 0
         self.seed = seed
         begin = Configuration(self.space, agents=self.space.decode_array(np.zeros(protocol.n, np.int64)))
         self._rng = stream(seed, 0, KERNEL)
-        self._driver = Driver(protocol, topology, chosen.engine, begin, stop, self._rng, **chosen.options)
-        self._begin = None if scheduler.memoryless else self._driver.engine.snapshot()
+        plan = Plan(protocol, topology, chosen.engine, stop, chosen.options, max_steps)
+        self._trajectory = Trajectory(plan, plan.engine(begin, self._rng))
+        self._begin = None if scheduler.memoryless else self._trajectory.engine.snapshot()
 
     def times(self, codes: np.ndarray, number: int) -> list[int]:
-        configuration = Configuration(self.space, agents=self.space.decode_array(codes))
+        configuration, engine = (
+            Configuration(self.space, agents=self.space.decode_array(codes)),
+            self._trajectory.engine,
+        )
         found = []
         for run in range(self.runs, self.runs + number):
             if self._begin:  # reset the scheduler's memory of the run before
-                self._driver.engine.restore(self._begin)
-            self._driver.engine.load(configuration, 0)
+                engine.restore(self._begin)
+            engine.load(configuration, 0)
             self._rng[:] = stream(self.seed, run, KERNEL)
-            if not self._driver.run(self.max_steps, until_met=True):
+            if not self._trajectory.run():
                 self.unfinished += 1
-            found.append(self._driver.engine.step)
+            found.append(engine.step)
             self.steps += found[-1]
         self.runs += number
         return found

@@ -7,18 +7,15 @@ never code.
 
 import json
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from hegemon.compute.portraits import Unkept
-from hegemon.engines.engine import Engine
 from hegemon.errors import InvalidInput
 from hegemon.kept import read_kept_arrays, write_kept_arrays
-
-if TYPE_CHECKING:  # imported here: other models need not load message passing
-    from hegemon.engines.messages.engine import MessageEngine
 
 KIND, FORMAT = "checkpoint of a run", 4
 COST = 50  # a snapshot may take this fraction of the time (one part in COST)
@@ -34,17 +31,17 @@ class Checkpoint:
         self._due = time.monotonic() + 1.0
         self._write_at = time.monotonic() + WRITE_SECONDS
 
-    def offer(self, engine: "Engine | MessageEngine", faults: int = 0, rng: np.random.Generator | None = None) -> None:
-        """Called between calls of the engine, after `faults` faults: take a snapshot if one is due and can be exact."""
+    def offer(self, freeze: Callable[[], dict[str, Any]]) -> None:
+        """Called between calls of the engine: take a snapshot if one is due and can be exact."""
         now = time.monotonic()
         if now < self._due:
             return
         try:
-            frozen = engine.freeze()
+            state = freeze()
         except Unkept as unkept:
             self.unkept = str(unkept)  # now; later it may be
         else:
-            self.state = {"faults": faults, "rng": rng.bit_generator.state if rng else None, "engine": frozen}
+            self.state = state
         taken = time.monotonic() - now
         self._due = time.monotonic() + max(1.0, COST * taken)
         if time.monotonic() >= self._write_at:

@@ -6,7 +6,7 @@ What does not depend on the trial is made once. Short trials are made many at a 
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,29 +27,29 @@ from hegemon.models.start_files import opened
 from hegemon.runs.availability import Availability, one_leader
 from hegemon.runs.capabilities import supporting
 from hegemon.runs.disturbances import read_disturbances
-from hegemon.runs.driver import Driver
 from hegemon.runs.faults import agents_left, require_churn
 from hegemon.runs.history import History
 from hegemon.runs.measures import MEASURES, End
-from hegemon.runs.rates import EventProcess, churns, marks_of, read_rates
+from hegemon.runs.plan import Plan
+from hegemon.runs.rates import Rate, churns, marks_of, read_rates
 from hegemon.runs.record import MadeRecord
 from hegemon.runs.run import Fault, Run, made_like
 from hegemon.runs.schedules import read_interactions, read_rounds
 from hegemon.runs.setting import Starts, topology_for
+from hegemon.runs.trajectory import Trajectory, keep_in
 from hegemon.runs.trial import BLOCK_ENGINE, Block, Course, Trial
 
 if TYPE_CHECKING:
-    from hegemon.runs.checkpoint import Checkpoint
+    pass
 
 
 FIRST_STEPS = 1 << 16  # steps that trials make together: fewer than before the driver's first review
 MOST_CODES = 1 << 22  # agents of all trials that are made together
 USUAL = "graph start until seed max_steps engine scheduler loss one_sided"  # options that every path here supports
 SHOWN = "fast_forward threads observe at every"
-TAKEN_BY_ENGINES = ("fast_forward", "threads")
 BLOCK = supporting("a block of short trials", USUAL)
-LASTING = supporting("a run with rates or availability", f"{USUAL} {SHOWN} rates availability")
-KEPT = supporting("a checkpoint", f"{USUAL} fast_forward threads faults disturbances checkpoint")
+LASTING = supporting("a run with rates or availability", f"{USUAL} {SHOWN} rates availability checkpoint")
+KEPT = supporting("a checkpoint", f"{USUAL} fast_forward threads faults disturbances rates checkpoint")
 
 
 class StateCourse(Course):
@@ -68,7 +68,8 @@ class StateCourse(Course):
         for path, is_taken in ((LASTING, asked.rates or asked.availability), (KEPT, asked.checkpoint)):
             if is_taken:
                 path.require(asked.made_by)
-        marks = marks_of(read_rates(asked.rates)) if asked.rates else ()
+        rates = read_rates(asked.rates) if asked.rates else ()
+        marks = marks_of(rates)
         protocol: Any = asked.process()
         protocol.require_sound()
         topology, start = topology_for(protocol, asked.graph, asked.seed), opened(asked.start, protocol.starts)
@@ -83,10 +84,9 @@ class StateCourse(Course):
         self.limit = min((one for one in (stop.limit, asked.max_steps) if one is not None), default=None)
         self.faults = (*asked.faults, *(read_disturbances(asked.disturbances) if asked.disturbances else ()))
         self.scheduler = scheduler_for(asked.scheduler, protocol, topology)
-        self._require_lasting()
+        self._require_lasting(rates)
         schedule = read_interactions(start, protocol, topology) if protocol.model.has_interactions else []
         rounds = read_rounds(start, protocol, topology) if protocol.model.has_rounds else []
-        self.prescribed = schedule or rounds
         if rounds and self.faults:
             raise InvalidInput(f"{start} prescribes rounds, which are followed without faults; leave the faults out")
         if schedule and (self.faults or asked.engine not in ("auto", "agents")):
@@ -99,28 +99,36 @@ class StateCourse(Course):
         self.chosen = choose_engine(
             name, protocol, topology, stop, watched, asked.fast_forward, asked.threads, self.scheduler
         )
-        if asked.checkpoint and self.prescribed:
-            raise InvalidInput(f"a checkpoint keeps no prescribed {protocol.time_unit}; run without it")
         engine = self.chosen.engine
-        if missing := [name for name in asked.made_by if name in TAKEN_BY_ENGINES and name not in engine.options]:
-            raise InvalidInput(f"engine {engine.name} does not support {missing[0]}; leave it out")
+        for name, is_given in (("fast_forward", not asked.fast_forward), ("threads", asked.threads is not None)):
+            if is_given and name not in engine.options:
+                raise InvalidInput(f"engine {engine.name} does not support {name}; leave it out")
         engine.require_room(protocol, topology)
         self.starts = Starts(protocol, start, asked.seed, self.chosen.engine.as_multiset, topology)
         self.leaders = LeaderCount(protocol)
+        faults = sorted(self.faults, key=lambda fault: fault.step)
+        self.plan = Plan(
+            protocol, topology, engine, stop,
+            options=self.chosen.options,
+            limit=self.limit,
+            prescribed=dict(enumerate(schedule or rounds)),
+            faults=tuple(fault for fault in faults if self.limit is None or fault.step <= self.limit),
+            rates=rates,
+            is_ended=not asked.availability,
+        )  # fmt: skip
         self.measures = {name: measure for name, measure in MEASURES.items() if measure.applies(self)}
-        self.at_once = self._most_at_once()
 
-    def _require_lasting(self) -> None:
+    def _require_lasting(self, rates: tuple[Rate, ...]) -> None:
         """The requirements of events, bursts and availability, and what they cannot be combined with."""
         asked, stop = self.asked, self.stop
         if asked.availability and self.limit is None:
             raise InvalidInput("availability is measured up to a limit; give until steps:K, or max_steps")
         if asked.availability and asked.engine not in ("auto", "agents"):
             raise InvalidInput(f"availability is measured at every step, by engine agents; drop engine {asked.engine}")
-        loses = churns((*asked.rates, *self.faults))
+        loses = churns((*rates, *self.faults))
         if loses:
             require_churn(self.protocol, self.topology, self.scheduler)
-        elif not any(one.kind == "crash" for one in read_rates(asked.rates)):
+        elif not any(rate.kind == "crash" for rate in rates):
             return
         is_whole = agents_left(self.faults, self.protocol, self.limit) == self.protocol.n and not asked.rates
         if not is_whole and (stop.whole or _depends_on_n(asked, self.protocol)):
@@ -140,42 +148,27 @@ class StateCourse(Course):
             unit = self.protocol.n if self.protocol.model.has_interactions else 1
             watcher = Watcher(self.protocol, self.observables, self.topology)
             history = History(watcher, unit, asked.at, asked.every, trial.most_rows)
-        driver = self._driver(trial, configuration, stream(asked.seed, number, KERNEL), history)
-        checkpoint = asked.checkpoint
-        rng = generator(asked.seed, number, FAULT) if self.faults or checkpoint else None
-        met, last_fault = _suffer(driver, self.faults, self.limit, rng, checkpoint)
-        met = met or driver.follow(self.prescribed, self.limit)
-        if asked.rates or asked.availability:
-            return self._live(trial, driver)
-        met = met or driver.run(self.limit, until_met=True)
-        return self._record(trial, driver, met, last_fault)
+        trajectory = self._trajectory(trial, configuration, stream(asked.seed, number, KERNEL), history)
+        if asked.availability:
+            trajectory.observer = Availability(trajectory.engine)
+        if asked.checkpoint:
+            keep_in(asked.checkpoint, trajectory)
+        trajectory.run()
+        return self._record(trial, trajectory)
 
-    def _live(self, trial: Trial, driver: Driver) -> Run:
-        """A run with events that are part of the process."""
-        rng, more = generator(self.asked.seed, trial.trial, FAULT), {}
-        events = EventProcess(read_rates(self.asked.rates), self.protocol, rng)
-        if self.asked.availability:
-            followed = Availability(driver, events)
-            followed.follow(self.limit or 0)
-            more = followed.measures()
-        met = not self.asked.availability and _live(driver, events, self.limit)
-        run = self._record(trial, driver, met, None)
-        return replace(run, measures=run.measures | more | events.measures(driver.engine))
-
-    def _driver(
+    def _trajectory(
         self, trial: Trial, configuration: Configuration, key: np.ndarray, history: History | None = None
-    ) -> Driver:
-        chosen = self.chosen
-        return Driver(
-            self.protocol, self.topology, chosen.engine, configuration, self.stop, key, history, trial.progress,
-            **chosen.options,
-        )  # fmt: skip
+    ) -> Trajectory:
+        plan = self.plan
+        has_chances = plan.faults or plan.rates or self.asked.checkpoint
+        chance = generator(self.asked.seed, trial.trial, FAULT) if has_chances else None
+        return Trajectory(plan, plan.engine(configuration, key), chance, history, trial.progress)
 
     # -- many at once -----------------------------------------------------------------------------------
 
-    def _most_at_once(self) -> int:
-        """The largest number of trials that are made together."""
-        can_begin = not self.prescribed and self.chosen.engine.begins_with_codes(self.protocol)
+    @cached_property
+    def at_once(self) -> int:
+        can_begin = not self.plan.prescribed and self.chosen.engine.begins_with_codes(self.protocol)
         if not can_begin or self.stop.whole or not BLOCK.support(self.asked.made_by, self.measures):
             return 1
         return max(1, MOST_CODES // self.protocol.n) if self.scheduler.memoryless else 1
@@ -238,23 +231,26 @@ class StateCourse(Course):
 
     def _go_on(self, trial: Trial, configuration: Configuration, key: np.ndarray, step: int) -> Run:
         """The rest of a trial from this step on: an engine continues it with unused random numbers."""
-        driver = self._driver(trial, configuration, key)
-        driver.engine.load(configuration, step)
-        return self._record(trial, driver, driver.run(self.limit, until_met=True), None)
+        trajectory = self._trajectory(trial, configuration, key)
+        trajectory.engine.load(configuration, step)
+        trajectory.run()
+        return self._record(trial, trajectory)
 
     # -- results ----------------------------------------------------------------------------------------
 
-    def _record(self, trial: Trial, driver: Driver, met: bool, last_fault: int | None) -> Run:
-        engine = driver.engine
+    def _record(self, trial: Trial, trajectory: Trajectory) -> Run:
+        engine, history = trajectory.engine, trajectory.history
         final, measures = engine.configuration(), engine.measures()
-        leaders = self.leaders(final)
-        run = self._run(trial, engine.step, met, leaders, engine.name, final if trial.keep else None, measures)
-        end = End(self, final, run.steps, run.reached, last_fault)
+        leaders, is_met = self.leaders(final), trajectory.is_met
+        run = self._run(trial, engine.step, is_met, leaders, engine.name, final if trial.keep else None, measures)
+        end = End(self, trajectory, final, run.reached)
         measures |= {name: value for name, one in self.measures.items() if (value := one.value(end)) is not None}
-        watched = driver.history.watched() if driver.history else None
-        if not (watched or driver.interrupted or driver.ended):
+        measures |= trajectory.observer.measures() if trajectory.observer else {}
+        measures |= trajectory.events.measures(engine) if trajectory.events else {}
+        watched = history.watched() if history else None
+        if not (watched or trajectory.interrupted or trajectory.ended):
             return run
-        return replace(run, watched=watched, interrupted=driver.interrupted, ended=driver.ended)
+        return replace(run, watched=watched, interrupted=trajectory.interrupted, ended=trajectory.ended)
 
     def _run(
         self, trial: Trial, steps: int, met: bool, leaders: int | None, engine: str, final: Configuration | None,
@@ -277,25 +273,6 @@ class StateCourse(Course):
         )
 
 
-def _live(driver: Driver, events: EventProcess, limit: int | None) -> bool:
-    """Run with all events up to the limit, or to the first step that meets the stop; returns whether it is met."""
-    stop, protocol = driver.stop, driver.protocol
-
-    def leads(code: int) -> bool:
-        return code >= 0 and bool(protocol.holds(protocol.output, protocol.space.namespace(code)))
-
-    while True:
-        goal = events.step - 1 if limit is None else min(events.step - 1, limit)
-        if driver.run(goal, until_met=True):
-            return True
-        if driver.interrupted or driver.engine.step == limit:
-            return False
-        before, after = events.strike(driver.engine)
-        driver.note()
-        if stop.watch and leads(before) != leads(after):
-            return True
-
-
 def _depends_on_n(asked: MadeRecord, protocol: Protocol) -> bool:
     """Whether the bounds of the set that ends the run change with the number of agents."""
     text = str(asked.until)
@@ -314,39 +291,6 @@ def _depends_on_n(asked: MadeRecord, protocol: Protocol) -> bool:
         one != other and one[0] <= n and (one[0] != other[0] or (one[1], other[1]) != (n, n + 1))
         for one, other in zip(bounds(n), bounds(n + 1), strict=True)
     )  # bounds that n agents always or never satisfy do not count
-
-
-def _suffer(
-    driver: Driver, faults: Sequence[Fault], limit: int | None, rng: Any, checkpoint: "Checkpoint | None"
-) -> tuple[bool, int | None]:
-    """Run to every fault within the limit and apply it; returns whether a leader was lost, and the step of the last
-    fault.
-
-    The stop is evaluated after the last fault, since recovery is measured. Only the loss of a leader counts
-    from the beginning, whether an interaction or the fault itself caused it.
-    """
-    watches, last, struck = bool(driver.stop.watch), None, 0
-    if checkpoint:
-        driver.rest = lambda: checkpoint.offer(driver.engine, struck, rng)
-        if checkpoint.state:
-            rng.bit_generator.state = checkpoint.state["rng"]
-            driver.engine.thaw(checkpoint.state["engine"])
-    before = checkpoint.state["faults"] if checkpoint and checkpoint.state else 0
-    for fault in sorted(faults, key=lambda fault: fault.step):
-        if limit is not None and fault.step > limit:
-            break
-        if struck < before:  # applied before the checkpoint
-            struck, last = struck + 1, fault.step
-            continue
-        if driver.run(fault.step, until_met=watches):
-            return True, last
-        if driver.interrupted:
-            break
-        last = fault.step
-        struck += 1
-        if driver.corrupt(fault, rng) and watches:
-            return True, last
-    return False, last
 
 
 def require_unique_leader(leaders: int | None) -> None:

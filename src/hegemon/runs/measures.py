@@ -14,16 +14,16 @@ from hegemon.runs.rates import churns
 if TYPE_CHECKING:
     from hegemon.models.configuration import Configuration
     from hegemon.runs.course import StateCourse
+    from hegemon.runs.trajectory import Trajectory
 
 
 class End(NamedTuple):
     """Where a trial ended."""
 
     course: "StateCourse"
+    trajectory: "Trajectory"
     configuration: "Configuration"
-    step: int
     is_reached: bool
-    last_fault: int | None  # the step of the last fault
 
 
 class Measure(NamedTuple):
@@ -39,7 +39,8 @@ def _heals(course: "StateCourse", unit: str) -> bool:
 
 def _recovery(end: End) -> int | None:
     """The time from the last fault to the stop."""
-    return end.step - end.last_fault if end.last_fault is not None and end.is_reached else None
+    last = end.trajectory.last_fault
+    return end.trajectory.step - last if last is not None and end.is_reached else None
 
 
 def _outside(end: End) -> str | None:

@@ -32,7 +32,7 @@ class MessageCourse(Course):
         running = self.chosen(protocol, self.topology, self.around, record.seed, trial.trial)
         if checkpoint and checkpoint.state:
             running.thaw(checkpoint.state["engine"])
-        rest = (lambda: checkpoint.offer(running)) if checkpoint else None
+        rest = (lambda: checkpoint.offer(lambda: {"engine": running.freeze()})) if checkpoint else None
         with unchanging(protocol):
             outcome = running.run(record.max_steps, trial.progress, rest)
         return Run(

@@ -2,11 +2,13 @@
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, cast
 from weakref import WeakKeyDictionary
 
 from hegemon.compute.randomness import START, generator
 from hegemon.engines.choice import choose_watched
+from hegemon.engines.stopping import never
 from hegemon.errors import InvalidInput, choose, meant
 from hegemon.models.expressions import parse, whole_number
 from hegemon.models.functions import names_in
@@ -14,9 +16,11 @@ from hegemon.models.grammar import Logic, Name, Tree, shown
 from hegemon.models.objects import ObjectProtocol
 from hegemon.models.sets import ConfigurationSet
 from hegemon.runs.capabilities import supporting
+from hegemon.runs.plan import Plan
 from hegemon.runs.record import MadeRecord
 from hegemon.runs.run import Run
 from hegemon.runs.setting import topology_for
+from hegemon.runs.trajectory import Trajectory, keep_in
 from hegemon.runs.trial import Course, Trial
 
 _tried: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()  # protocols, and the starts from which they were tried
@@ -31,42 +35,36 @@ class ObjectCourse(Course):
         self.record, self.protocol = record, cast(ObjectProtocol, record.protocol)
         self.topology = topology_for(self.protocol, record.graph, record.seed)
         self.chosen, self.reason = choose_watched(record.engine, self.protocol, self.topology, self.protocol.n)
-        self.met, self.stop_limit = _stop(record.until, self.protocol)
-        limits = [limit for limit in (self.stop_limit, record.max_steps) if limit is not None]
-        self.limit = min(limits, default=None)
+        self.met, stop_limit = _stop(record.until, self.protocol)
+        limit = min((limit for limit in (stop_limit, record.max_steps) if limit is not None), default=None)
+        stop = replace(never(str(record.until)), limit=stop_limit)  # the engine evaluates `met` after every step
+        self.plan = Plan(self.protocol, self.topology, self.chosen, stop, limit=limit)
         self.start = str(record.start or self.protocol.default_start)
 
     def __call__(self, trial: Trial) -> Run:
-        protocol, seed, checkpoint, limit = self.protocol, self.record.seed, self.record.checkpoint, self.limit
+        protocol, seed, checkpoint = self.protocol, self.record.seed, self.record.checkpoint
         agents = protocol.agents_of(self.start, generator(seed, trial.trial, START))
         tried = _tried.setdefault(protocol, set())
         if self.start not in tried:  # once for all trials: it takes longer than a short run
             protocol.check_interact(random.Random(0), agents)
             tried.add(self.start)
-        running = self.chosen(protocol, self.topology, agents, seed, trial.trial)
-        if checkpoint and checkpoint.state:
-            running.thaw(checkpoint.state["engine"])
-        interrupted = False
-        reached = self.met(running.agents)
-        while not reached and not interrupted and (limit is None or running.step < limit):
-            running.advance(running.step + 1)
-            reached = self.met(running.agents)
-            if running.step % 64 == 0:
-                if checkpoint:
-                    checkpoint.offer(running)
-                interrupted = bool(trial.progress and trial.progress(running.step))
+        engine = self.chosen(protocol, self.topology, agents, seed, trial.trial, self.met)
+        trajectory = Trajectory(self.plan, engine, progress=trial.progress)
+        if checkpoint:
+            keep_in(checkpoint, trajectory)
+        trajectory.run()
         return Run(
             protocol=protocol.id,
             n=protocol.n,
             unit=protocol.time_unit,
-            steps=running.step,
-            reached=reached or running.step == self.stop_limit,
-            leaders=protocol.count_leaders(running.agents),
-            engine=running.name,
+            steps=engine.step,
+            reached=trajectory.is_met or engine.step == self.plan.stop.limit,
+            leaders=protocol.count_leaders(engine.agents),
+            engine=engine.name,
             reason=self.reason,
             seed=seed,
             trial=trial.trial,
-            interrupted=interrupted,
+            interrupted=trajectory.interrupted,
         )
 
 

@@ -119,6 +119,12 @@ def churns(rates: Sequence[Any]) -> bool:
     return any(one.kind in ("join", "leave") for one in rates)
 
 
+def steps_until(chance: np.random.Generator, probability: float) -> int:
+    """The number of steps up to the first one in which something happens that happens in each with this probability:
+    the geometric law of everything that disturbs a run, on the command line and on the page."""
+    return min(FAR, int(chance.geometric(min(1.0, probability))))
+
+
 class EventProcess:
     """The events of a run besides interactions: `step` is that of the next event."""
 
@@ -132,7 +138,16 @@ class EventProcess:
         self._plan()
 
     def _plan(self) -> None:
-        self.step = min(FAR, self.step + int(self._rng.geometric(self._total))) if self.rates else FAR
+        self.step = min(FAR, self.step + steps_until(self._rng, self._total))
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """What a snapshot keeps, besides the state of the generator."""
+        return self.step, self.number
+
+    @place.setter
+    def place(self, place: tuple[int, int]) -> None:
+        self.step, self.number = place
 
     def strike(self, engine: Engine) -> tuple[int, int]:
         """Make the due event, which takes the step after the engine's present one; returns the codes of its agent
@@ -148,8 +163,6 @@ class EventProcess:
 
     def measures(self, engine: Engine) -> dict[str, Any]:
         """The number of events, and, if agents come and go, how many are left."""
-        if not self.rates:
-            return {}
         found, (codes, counts) = {"events": self.number}, engine.occupancy()
         if churns(self.rates):
             found["agents"] = int(counts.sum())

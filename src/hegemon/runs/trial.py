@@ -40,11 +40,15 @@ class Course(ABC):
     """The part `course` of a model: it takes a record, prepares what does not depend on the trial, and makes trials."""
 
     supports: ClassVar[Capabilities]
-    at_once = 1  # the largest number of trials that are made together
 
     @abstractmethod
     def __init__(self, record: MadeRecord):
         """Of a record whose options it supports."""
+
+    @property
+    def at_once(self) -> int:
+        """The largest number of trials that are made together."""
+        return 1
 
     @abstractmethod
     def __call__(self, trial: Trial) -> Run:

@@ -26,12 +26,13 @@ from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
 from hegemon.models.protocol import Protocol
 from hegemon.runs.capabilities import supporting
-from hegemon.runs.driver import Driver
 from hegemon.runs.faults import corrupted
+from hegemon.runs.plan import Plan
 from hegemon.runs.run import Fault
 from hegemon.runs.schedules import Prescribed, carry_out
 from hegemon.runs.setting import Start, initial_configuration
 from hegemon.runs.stories import Interaction, Round
+from hegemon.runs.trajectory import Trajectory
 from hegemon.web.explaining import listing, traced
 from hegemon.web.layout import LARGEST_DRAWN, LARGEST_RASTER
 from hegemon.web.look import Look
@@ -139,15 +140,13 @@ class AgentWorld(World):
         configuration = self.engine.configuration()
         stop, key = parse_stop(name, self.protocol), self._key.copy()
         self.restore(now)
-        driver = Driver(
-            self.protocol, self.topology, type(self.engine), configuration, stop, key, None, Patience().is_over,
-            **self._options,
-        )  # fmt: skip
+        plan = Plan(self.protocol, self.topology, type(self.engine), stop, self._options)
+        trajectory = Trajectory(plan, plan.engine(configuration, key), progress=Patience().is_over)
         if self.is_rounds:
-            driver.engine.restore(outside)
+            trajectory.engine.restore(outside)
         else:
-            driver.engine.load(configuration, outside[0])
-        return driver.engine.step if driver.run(limit, until_met=True) else None
+            trajectory.engine.load(configuration, outside[0])
+        return trajectory.step if trajectory.run(limit) else None
 
     # -- one step in words ---------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ import pytest
 
 import hegemon as hg
 from hegemon.models import Bit, PopulationProtocol, whole
-from hegemon.runs.driver import Driver
+from hegemon.runs.entrance import Entrance
 
 
 def one_leads(agents, p):
@@ -38,19 +38,21 @@ def test_the_step_of_entry_is_that_of_the_count(engine, seed):
 
 def test_what_changes_nothing_is_not_replayed_for_every_look(monkeypatch):
     replayed, gaps = [], []
-    rewind, advance = Driver._rewind_to_entry, Driver._pass
+    rewind = Entrance.rewind
 
-    def counting(driver, outside):
-        gaps.append(driver.engine.step - outside[0])
-        with monkeypatch.context() as patch:
-            patch.setattr(Driver, "_pass", passing)
-            rewind(driver, outside)
+    def counting(entrance, outside):
+        gaps.append(entrance.engine.step - outside[0])
+        move = entrance.move
 
-    def passing(driver, goal):
-        replayed.append(goal - driver.engine.step)
-        return advance(driver, goal)
+        def passing(goal):
+            replayed.append(goal - entrance.engine.step)
+            move(goal)
 
-    monkeypatch.setattr(Driver, "_rewind_to_entry", counting)
+        entrance.move = passing
+        rewind(entrance, outside)
+        entrance.move = move
+
+    monkeypatch.setattr(Entrance, "rewind", counting)
     for seed in range(4):
         hg.simulate(Duel(n=400), until="one", engine="agents", seed=seed)
     assert len(gaps) == 4 and min(gaps) > 10 * 400
