@@ -262,8 +262,13 @@ def test_an_option_that_the_general_path_names_is_honoured_in_every_trial(monkey
     assert plain.at_once > 1 and longer.at_once == 1
 
 
+PARITY = measures.Measure(lambda course: True, lambda end: end.trajectory.step % 2)
+
+
 def test_a_new_measure_is_in_every_trial_and_every_row(monkeypatch):
-    monkeypatch.setitem(measures.MEASURES, "parity", measures.Measure(lambda course: True, lambda end: end.trajectory.step % 2))
+    monkeypatch.setitem(
+        measures.MEASURES, "parity", measures.Measure(lambda course: True, lambda end: end.trajectory.step % 2)
+    )
     runs = hg.run_trials(hg.Pairwise(n=6), 40, seed=1, workers=1).runs
     assert [run.measures["parity"] for run in runs] == [run.steps % 2 for run in runs]
     [*parts] = worker._parts(worker.Prepared(course_of(MadeRecord(hg.Pairwise(n=6))), 6), range(40), float("inf"))
@@ -271,7 +276,9 @@ def test_a_new_measure_is_in_every_trial_and_every_row(monkeypatch):
 
 
 def test_a_block_that_claims_a_measure_it_lacks_is_caught(monkeypatch):
-    monkeypatch.setitem(measures.MEASURES, "parity", measures.Measure(lambda course: True, lambda end: end.trajectory.step % 2))
+    monkeypatch.setitem(
+        measures.MEASURES, "parity", measures.Measure(lambda course: True, lambda end: end.trajectory.step % 2)
+    )
     monkeypatch.setattr(course, "BLOCK", replace(course.BLOCK, measures=frozenset({"parity"})))
     runs = hg.run_trials(hg.Pairwise(n=6), 40, seed=1, workers=1).runs
     assert not all("parity" in run.measures for run in runs)
