@@ -9,7 +9,7 @@ from hegemon.engines.population.agents import Agents
 from hegemon.engines.prospects import SILENT, STUCK, Prospects
 from hegemon.engines.stopping import parse_stop
 from hegemon.models import Bit, Parameter, PopulationProtocol, Range, exactly, whole
-from hegemon.runs.plan import Plan
+from hegemon.runs.plan import RunPlan
 from hegemon.runs.setting import topology_for
 from hegemon.runs.trajectory import Trajectory
 
@@ -187,7 +187,7 @@ def test_a_run_without_hope_ends_at_the_same_step_after_an_interruption():
     begin = hg.models.Configuration(protocol.space, agents=np.zeros(5, protocol.space.dtype))
     ends = []
     for interruption in (None, 600_000):
-        plan = Plan(protocol, topology, Agents, stop)
+        plan = RunPlan(protocol, topology, Agents, stop)
         trajectory = Trajectory(plan, plan.engine(begin, np.arange(4, dtype=np.uint64)))
         if interruption:
             trajectory.run(interruption)

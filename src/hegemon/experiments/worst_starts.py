@@ -26,7 +26,7 @@ from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
 from hegemon.models.protocol import Protocol
 from hegemon.runs.option import seed_of
-from hegemon.runs.plan import Plan
+from hegemon.runs.plan import RunPlan
 from hegemon.runs.setting import Graph, topology_for
 from hegemon.runs.stories import Trace
 from hegemon.runs.trajectory import Trajectory
@@ -133,7 +133,7 @@ class Simulator:
         self.seed = seed
         begin = Configuration(self.space, agents=self.space.decode_array(np.zeros(protocol.n, np.int64)))
         self._rng = stream(seed, 0, KERNEL)
-        plan = Plan(protocol, topology, chosen.engine, stop, chosen.options, max_steps)
+        plan = RunPlan(protocol, topology, chosen.engine, stop, chosen.options, max_steps)
         self._trajectory = Trajectory(plan, plan.engine(begin, self._rng))
         self._begin = None if scheduler.memoryless else self._trajectory.engine.snapshot()
 

@@ -30,7 +30,7 @@ from hegemon.runs.disturbances import read_disturbances
 from hegemon.runs.faults import agents_left, require_churn
 from hegemon.runs.history import History
 from hegemon.runs.measures import MEASURES, End
-from hegemon.runs.plan import Plan
+from hegemon.runs.plan import RunPlan
 from hegemon.runs.rates import Rate, churns, marks_of, read_rates
 from hegemon.runs.record import MadeRecord
 from hegemon.runs.run import Fault, Run, made_like
@@ -107,7 +107,7 @@ class StateCourse(Course):
         self.starts = Starts(protocol, start, asked.seed, self.chosen.engine.as_multiset, topology)
         self.leaders = LeaderCount(protocol)
         faults = sorted(self.faults, key=lambda fault: fault.step)
-        self.plan = Plan(
+        self.plan = RunPlan(
             protocol, topology, engine, stop,
             options=self.chosen.options,
             limit=self.limit,

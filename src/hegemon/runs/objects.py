@@ -16,7 +16,7 @@ from hegemon.models.grammar import Logic, Name, Tree, shown
 from hegemon.models.objects import ObjectProtocol
 from hegemon.models.sets import ConfigurationSet
 from hegemon.runs.capabilities import supporting
-from hegemon.runs.plan import Plan
+from hegemon.runs.plan import RunPlan
 from hegemon.runs.record import MadeRecord
 from hegemon.runs.run import Run
 from hegemon.runs.setting import topology_for
@@ -38,7 +38,7 @@ class ObjectCourse(Course):
         self.met, stop_limit = _stop(record.until, self.protocol)
         limit = min((limit for limit in (stop_limit, record.max_steps) if limit is not None), default=None)
         stop = replace(never(str(record.until)), limit=stop_limit)  # the engine evaluates `met` after every step
-        self.plan = Plan(self.protocol, self.topology, self.chosen, stop, limit=limit)
+        self.plan = RunPlan(self.protocol, self.topology, self.chosen, stop, limit=limit)
         self.start = str(record.start or self.protocol.default_start)
 
     def __call__(self, trial: Trial) -> Run:

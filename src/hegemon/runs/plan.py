@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Plan:
+class RunPlan:
     """What all trajectories of a record share. `faults` are those up to the limit, by step; a prescribed step has the
     number of steps before it. With `is_ended` False the run goes on where the stop is met."""
 

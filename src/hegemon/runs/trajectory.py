@@ -15,7 +15,7 @@ from hegemon.models.population import PopulationProtocol
 from hegemon.runs.entrance import Entrance
 from hegemon.runs.faults import strike
 from hegemon.runs.history import History
-from hegemon.runs.plan import Plan
+from hegemon.runs.plan import RunPlan
 from hegemon.runs.rates import EventProcess
 from hegemon.runs.run import Fault
 from hegemon.runs.schedules import Prescribed, carry_out
@@ -63,7 +63,7 @@ class Trajectory:
     notice: Callable[[Happening], None] | None = None
 
     def __init__(
-        self, plan: Plan, engine: Any, chance: "np.random.Generator | None" = None, history: History | None = None,
+        self, plan: RunPlan, engine: Any, chance: "np.random.Generator | None" = None, history: History | None = None,
         progress: Callable[[int], object] | None = None,
     ):  # fmt: skip
         self.plan, self.engine, self.chance = plan, engine, chance

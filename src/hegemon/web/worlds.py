@@ -27,7 +27,7 @@ from hegemon.models.configuration import Configuration
 from hegemon.models.protocol import Protocol
 from hegemon.runs.capabilities import supporting
 from hegemon.runs.faults import corrupted
-from hegemon.runs.plan import Plan
+from hegemon.runs.plan import RunPlan
 from hegemon.runs.run import Fault
 from hegemon.runs.schedules import Prescribed, carry_out
 from hegemon.runs.setting import Start, initial_configuration
@@ -140,7 +140,7 @@ class AgentWorld(World):
         configuration = self.engine.configuration()
         stop, key = parse_stop(name, self.protocol), self._key.copy()
         self.restore(now)
-        plan = Plan(self.protocol, self.topology, type(self.engine), stop, self._options)
+        plan = RunPlan(self.protocol, self.topology, type(self.engine), stop, self._options)
         trajectory = Trajectory(plan, plan.engine(configuration, key), progress=Patience().is_over)
         if self.is_rounds:
             trajectory.engine.restore(outside)
