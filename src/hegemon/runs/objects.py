@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 
 from hegemon.compute.randomness import START, generator
 from hegemon.engines.choice import choose_watched
+from hegemon.engines.engine import Engine
 from hegemon.engines.stopping import never
 from hegemon.errors import InvalidInput, choose, meant
 from hegemon.models.expressions import parse, whole_number
@@ -49,7 +50,7 @@ class ObjectCourse(Course):
             protocol.check_interact(random.Random(0), agents)
             tried.add(self.start)
         engine = self.chosen(protocol, self.topology, agents, seed, trial.trial, self.met)
-        trajectory = Trajectory(self.plan, engine, progress=trial.progress)
+        trajectory = Trajectory(self.plan, cast(Engine, engine), progress=trial.progress)
         if checkpoint:
             keep_in(checkpoint, trajectory)
         trajectory.run()

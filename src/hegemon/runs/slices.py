@@ -3,7 +3,8 @@
 import math
 import time
 from collections.abc import Callable
-from typing import Any
+
+from hegemon.engines.engine import Engine
 
 LONGEST = 1.0  # seconds: no slice is longer
 FIRST = 1000  # the first slice is this part of a unit of parallel time
@@ -11,7 +12,7 @@ FIRST_OF_COUNTS = 100  # for engines of counts: slow epochs return early by them
 
 
 class Slices:
-    def __init__(self, n: int, engine: Any):
+    def __init__(self, n: int, engine: Engine):
         self._engine = engine
         self._size = max(1024, n // (FIRST_OF_COUNTS if getattr(engine, "as_multiset", False) else FIRST))
         self._least = math.inf

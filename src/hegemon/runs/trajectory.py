@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from hegemon.engines.engine import Engine
 from hegemon.engines.prospects import SILENT, STUCK, Prospects
 from hegemon.models.population import PopulationProtocol
 from hegemon.runs.entrance import Entrance
@@ -63,8 +64,8 @@ class Trajectory:
     notice: Callable[[Happening], None] | None = None
 
     def __init__(
-        self, plan: RunPlan, engine: Any, chance: "np.random.Generator | None" = None, history: History | None = None,
-        progress: Callable[[int], object] | None = None,
+        self, plan: RunPlan, engine: Engine, chance: "np.random.Generator | None" = None,
+        history: History | None = None, progress: Callable[[int], object] | None = None,
     ):  # fmt: skip
         self.plan, self.engine, self.chance = plan, engine, chance
         self.history, self.progress = history, progress
