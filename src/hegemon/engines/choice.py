@@ -78,7 +78,8 @@ def choose_for_messages(
     name: str, protocol: "MessageProtocol", topology: Topology, around: "Surroundings"
 ) -> tuple[type["MessageEngine"], str]:
     """The engine with this name, or the best one, for a message-passing protocol in these surroundings."""
-    pattern = PATTERNS.get(type(protocol.pattern).__name__)
+    describes = "pattern" in vars(type(protocol))  # of the class itself: a class based on it may do something else
+    pattern = PATTERNS.get(type(protocol.pattern).__name__) if describes else None
     fast = engine_named(pattern, protocol) if pattern else None
     if name == "auto":
         if fast and fast.suits(topology, around):

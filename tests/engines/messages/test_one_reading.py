@@ -271,6 +271,21 @@ def test_measures_see_nodes_in_the_order_of_their_numbers():
     assert run.measures["order"] == 213 == hg.verify(protocol, wake=wake).tally.measures["order"]
 
 
+class Everybody(hg.Referees):
+    """Another protocol, based on one of which an engine knows the course of events."""
+
+    def round(self, node, inbox, rng):
+        node.status = ELECTED
+
+
+def test_an_engine_that_knows_a_course_of_events_is_not_used_for_another_protocol():
+    run = hg.simulate(Everybody(n=20), seed=1)
+    assert run.engine == "nodes" and run.leaders > 8
+    with pytest.raises(InvalidInput, match="does not know the course"):
+        hg.simulate(Everybody(n=20), engine="contacts")
+    assert hg.simulate(hg.Referees(n=20), seed=1).engine == "contacts"
+
+
 # -- a wrong twin is caught ---------------------------------------------------------------------------------------
 
 
