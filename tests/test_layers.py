@@ -9,17 +9,18 @@ SOURCE = Path(__file__).parents[1] / "src" / "hegemon"
 BENEATH = {
     "errors": set(),
     "language": {"errors"},
-    "files": {"errors"},
-    "kept": {"errors", "files"},
+    "system": {"errors"},
+    "files": {"errors", "system"},
+    "kept": {"errors", "files", "system"},
     "display": {"errors"},
     "parts": {"errors"},
     "hosts": set(),
     "analysis": {"errors", "files"},
-    "graphs": {"errors", "files", "parts"},
-    "models": {"errors", "files", "display", "graphs", "parts"},
+    "graphs": {"errors", "files", "parts", "system"},
+    "models": {"errors", "files", "display", "graphs", "parts", "system"},
 }
 BENEATH["protocols"] = {"models"} | BENEATH["models"]
-BENEATH["compute"] = {"errors", "files"}
+BENEATH["compute"] = {"errors", "files", "system"}
 BENEATH["engines"] = {"compute", "models"} | BENEATH["models"]  # an engine never names a protocol
 BENEATH["runs"] = {"engines", "analysis", "kept"} | BENEATH["engines"]
 BENEATH["exact"] = {"runs"} | BENEATH["runs"]

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from hegemon.errors import InvalidInput
+from hegemon.system import WITHOUT_WAITING, memory_available
 
 if TYPE_CHECKING:
     import numpy as np
@@ -72,7 +73,7 @@ def publish(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[Any]]:
 
 def read_regular(path: str | os.PathLike[str], most: int) -> bytes:
     """The content of a regular file of at most `most` bytes; pipes and devices, which may never end, are refused."""
-    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    handle = os.open(path, os.O_RDONLY | WITHOUT_WAITING)
     with os.fdopen(handle, "rb") as file:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             raise InvalidInput(f"{path} is no regular file; give one")
@@ -160,23 +161,6 @@ def check_fits(path: str | os.PathLike[str], size: int) -> None:
         raise InvalidInput(
             f"{_shown(path)} takes {written(size)} when read, and {written(free)} of memory are free; give another file"
         )
-
-
-def memory_available() -> int | None:
-    """Bytes available without swapping and within this process's limit (ulimit -v), if the system reports them."""
-    try:
-        with open("/proc/meminfo") as file:
-            fields = dict(line.split(":", 1) for line in file)
-        free = int(fields["MemAvailable"].split()[0]) * 1024
-        import resource  # not on every system
-
-        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-        if limit != resource.RLIM_INFINITY:
-            with open("/proc/self/statm") as file:
-                free = min(free, max(0, limit - int(file.read().split()[0]) * resource.getpagesize()))
-        return free
-    except (OSError, KeyError, ValueError, ImportError):
-        return None
 
 
 def written(size: float) -> str:

@@ -11,11 +11,13 @@ import signal
 import sys
 import warnings
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from hegemon.cli import failures
 from hegemon.errors import InvalidInput, meant
+from hegemon.system import on_signal
 
 if TYPE_CHECKING:  # they load NumPy, which --help does not need
     from hegemon.models.protocol import Protocol
@@ -172,10 +174,10 @@ async def live(protocol: "Protocol", options: argparse.Namespace) -> int:
         if member.is_leader:
             log("elected", f"fence {member.fence}")
         for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, go, leave, 128 + number)
+            on_signal(loop, number.name, partial(go, leave, 128 + number))
         told = asyncio.Event()
         reloading = asyncio.ensure_future(reload_when_told(member, given, told))
-        loop.add_signal_handler(signal.SIGHUP, told.set)
+        on_signal(loop, "SIGHUP", told.set)
         try:
             async with asyncio.timeout(options.seconds):
                 return int(await leave)

@@ -107,6 +107,10 @@ def run_network(
             guard.answered()
             interrupted = seconds is not None
         content = summary(swarm, chosen, topology)
+    if not swarm.came_up and not interrupted:
+        raise InvalidInput(
+            f"no member came up within {content['seconds']:.1f} s; give a longer --for, or see above why they ended"
+        )
     if json:
         print_json(content)
     else:

@@ -11,6 +11,7 @@ from typing import Any
 import numba
 
 from hegemon.compute.border import STOCK, compile_alone, ingredient, make_callback, make_kernel
+from hegemon.system import is_own, locked, user
 
 
 def cached(function: Callable[..., Any], **options: Any) -> Any:
@@ -56,9 +57,9 @@ def _use_temporary_folder() -> bool:
     if settings.CACHE_DIR:
         return False
     try:
-        folder = Path(tempfile.gettempdir()) / f"hegemon-kernels-{os.getuid()}"
+        folder = Path(tempfile.gettempdir()) / f"hegemon-kernels-{user()}"
         folder.mkdir(mode=0o700, exist_ok=True)
-        if folder.is_symlink() or folder.stat().st_uid != os.getuid():
+        if not is_own(folder):
             return False  # machine code is loaded from here: it must be our own
     except OSError:
         return False
@@ -70,11 +71,7 @@ def _use_temporary_folder() -> bool:
 def _held(lock: str) -> Iterator[None]:
     """Hold this lock file; where files cannot be written or locked, processes do not wait for each other."""
     with contextlib.ExitStack() as stack:
-        with contextlib.suppress(ImportError, OSError):
-            import fcntl
-
+        with contextlib.suppress(OSError):
             os.makedirs(os.path.dirname(lock), exist_ok=True)
-            file = stack.enter_context(open(lock, "w"))
-            fcntl.flock(file, fcntl.LOCK_EX)
-            stack.callback(fcntl.flock, file, fcntl.LOCK_UN)  # a child process forked meanwhile has the file open
+            stack.enter_context(locked(stack.enter_context(open(lock, "w"))))
         yield

@@ -11,7 +11,8 @@ from hegemon.experiments import worker
 from hegemon.experiments.case import Case
 from hegemon.experiments.costs import Costs
 from hegemon.experiments.store.folder import Folder
-from hegemon.files import memory_available, written
+from hegemon.files import written
+from hegemon.system import memory_available, peak_memory
 
 SECONDS = 3.0  # for the whole probe, without compilation
 SLOW = 0.02  # seconds: a slower first trial may include preparation, so another one is made
@@ -44,7 +45,7 @@ def probe(folder: Folder, waiting: list[tuple[Case, str]], goals: Any, slots: in
         require_memory(least_memory(case), slots)
     told = {key: folder.seconds_per_trial(key) for _, key in waiting}  # from earlier commands
     cost = {key: seconds for key, seconds in told.items() if seconds is not None}
-    before = memory = worker.peak_memory()
+    before = memory = peak_memory()
     spent = 0.0
     in_blocks = 0  # number of cases
     for case, key in sorted(waiting, key=lambda item: item[0].protocol.n):

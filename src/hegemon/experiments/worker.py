@@ -4,11 +4,9 @@ A task and its result are plain values, so that any executor can transport them.
 writes its own file there; any other sends its record back. It refuses to run with code other than the driver's.
 """
 
-import fcntl
 import json
 import math
 import os
-import resource
 import tempfile
 import threading
 import time
@@ -33,6 +31,7 @@ from hegemon.runs.record import MadeRecord
 from hegemon.runs.run import Run
 from hegemon.runs.simulate import course_of, simulate
 from hegemon.runs.trial import BLOCK_ENGINE, Block, Course, Trial
+from hegemon.system import locked, peak_memory, user
 
 stopping = threading.Event()  # set by a driver with workers in threads of its own process, to stop them
 _files: dict[str, RecordFile] = {}
@@ -67,11 +66,6 @@ def work(task: dict[str, Any]) -> dict[str, Any]:
         record = {"case": task["key"], "first": failed, "count": 0, "error": answer["error"]}
         _deliver(record, task, {})
     return answer | {"seconds": seconds, "memory": peak_memory(), "worker": os.getpid()}
-
-
-def peak_memory() -> int:
-    """The peak memory of this process, in bytes."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 class TrialColumns(NamedTuple):
@@ -200,9 +194,8 @@ def _compile(case: Case, topology: Topology) -> None:
 @contextmanager
 def _machine_lock() -> Iterator[None]:
     """A lock for one process of this user on this machine at a time; the system releases it when a process dies."""
-    path = Path(tempfile.gettempdir()) / f"hegemon-compiling-{os.getuid()}.lock"
-    with open(path, "a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+    path = Path(tempfile.gettempdir()) / f"hegemon-compiling-{user()}.lock"
+    with open(path, "a") as file, locked(file):
         yield
 
 

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from hegemon.errors import InvalidInput
-from hegemon.files import memory_available, written
+from hegemon.files import written
+from hegemon.system import memory_available
 
 LARGEST_COMPLETE = 2**60  # nodes of an implicit complete graph
 LARGEST_COMPLETE_IN_MEMORY = 20_000  # nodes of a complete graph whose arcs may be written out

@@ -28,7 +28,7 @@ from hegemon.network.rules import MemberRules
 from hegemon.network.synchronizer import Synchronizer
 from hegemon.network.terms import Event
 from hegemon.network.udp import UdpPort
-from hegemon.network.wire import Wire, fingerprint_of
+from hegemon.network.wire import Wire, fingerprint_of, require_cryptography
 
 LARGEST_BACKLOG = 1024  # unread events; if there are more, the oldest are dropped
 
@@ -188,6 +188,7 @@ async def join(
     among theirs; one that is silent for `patience` leaves the round. One that passes messages elects once, among
     members that begin within `patience` of each other.
     """
+    require_cryptography()
     rules = protocol.model.home("member")(protocol)
     check_pace(rate, patience)
     wire = Wire(keys_from(key), fingerprint_of(protocol), most_senders=4 * min(protocol.n, 100_000) + 64)
@@ -219,6 +220,7 @@ def check_pace(rate: float, patience: float) -> None:
 def join_in_thread(protocol: Protocol, **options: Any) -> "Iterator[MemberThread]":
     """The same for programs without asyncio: the member lives in a thread of its own, and the block gets a handle
     with `is_leader`, `fence`, `state`, `metrics`, and `wait(timeout)` for the next event."""
+    require_cryptography()
     handle = MemberThread(protocol, options)
     handle.start()
     try:

@@ -20,6 +20,8 @@ from hegemon.network.faults import FEWEST, NetworkFault, choose
 from hegemon.network.keys import new_key
 from hegemon.network.member import check_pace
 from hegemon.network.rules import neighbours_of
+from hegemon.network.wire import require_cryptography
+from hegemon.system import require_posix
 
 MOST_MEMBERS = 500  # processes of one network
 READY_SECONDS = 60
@@ -70,6 +72,8 @@ class Swarm:
         start: str | None = None,
         seed: int = 0,
     ):
+        require_posix("a network of processes on one machine", "start every member by hegemon agent")
+        require_cryptography()
         check_pace(rate, patience)
         rules = protocol.model.home("member")
         protocol = rules.informed(protocol, topology)
@@ -90,6 +94,7 @@ class Swarm:
         self.away: set[int] = set()  # members that have left: no other contacts them
         self.coming: dict[int, int] = {}  # member -> life: started, without a status yet
         self._lives = [0] * self.n
+        self._killed = [0] * self.n  # processes that were killed and whose end was not reported yet
         self.recoveries: list[Recovery] = []
         self.alone = self.looks = 0  # samples with exactly one leader, and all samples
         self._earlier = [Slot()] * self.n  # totals over the lives before the present one
@@ -138,7 +143,10 @@ class Swarm:
 
     def look(self) -> View:
         """The network now. Recoveries are detected from successive samples."""
-        self._listen()
+        for line in self._listen():
+            word, _, number = line.partition(" ")
+            if word == "gone":
+                self._gone(int(number))
         for member in range(self.n):
             slot = self.board.read(member)
             if slot.lives != self._newest[member].lives:
@@ -152,6 +160,7 @@ class Swarm:
         reachable = [member for member in range(self.n) if member not in unheard]
         leaders = [member for member in reachable if slots[member].is_leader]
         self._follow(len(leaders) == 1)
+        last = max((slot.last_event for slot in slots), default=0.0)
         return View(
             seconds=self.seconds,
             members=len(reachable),
@@ -162,9 +171,22 @@ class Swarm:
             dropped=sum(slot.dropped for slot in totals),
             unreachable=sum(slot.unreachable for slot in totals),
             one_sided=sum(slot.responded - slot.completed for slot in totals),
-            last_election=max((slot.last_event for slot in slots), default=0.0) - self.began or None,
+            last_election=last - self.began if last else None,
             slots=list(slots),
         )
+
+    def _gone(self, member: int) -> None:
+        """A process has ended: after a signal of ours, or by itself."""
+        if self._killed[member]:
+            self._killed[member] -= 1
+        else:
+            self.dead.add(member)
+            self.coming.pop(member, None)
+
+    @property
+    def came_up(self) -> int:
+        """How many members have shown a status."""
+        return sum(slot.lives > 0 for slot in self._newest)
 
     def _follow(self, is_single: bool) -> None:
         now = self.seconds
@@ -196,6 +218,7 @@ class Swarm:
                 continue
             self._tell(f"signal {member} {SIGNALS[fault.kind]}")
             if fault.kind in ("kill", "leave"):
+                self._killed[member] += 1
                 self.dead.add(member)
                 self.coming.pop(member, None)
                 self.paused.discard(member)
@@ -238,7 +261,7 @@ class Swarm:
             raise InvalidInput("the process that starts the members has ended; its output is above") from None
 
     def _listen(self, timeout: float = 0.0) -> list[str]:
-        """New lines of the nursery; a member that ended by itself is counted as dead."""
+        """New lines of the nursery."""
         ready, _, _ = select.select([self._from], [], [], timeout)
         if not ready:
             return []

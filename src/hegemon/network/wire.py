@@ -68,16 +68,23 @@ def fingerprint_of(protocol: Protocol) -> bytes:
     return hashlib.sha256(described.encode()).digest()
 
 
+def require_cryptography() -> None:
+    """Raise InvalidInput without the extra; called before anything is started."""
+    try:
+        import cryptography.hazmat.primitives.ciphers.aead  # noqa: F401
+    except ImportError:
+        raise InvalidInput("networks need the package cryptography: pip install 'hegemon[network]'") from None
+
+
 class _Secret:
     """One shared secret, bound to a fingerprint: makes the cipher of every life."""
 
     def __init__(self, secret: bytes, fingerprint: bytes):
-        try:
-            from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
-            from cryptography.hazmat.primitives.hashes import SHA256
-            from cryptography.hazmat.primitives.kdf.hkdf import HKDF, HKDFExpand
-        except ImportError:
-            raise InvalidInput("networks need the package cryptography: pip install 'hegemon[network]'") from None
+        require_cryptography()
+        from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+        from cryptography.hazmat.primitives.hashes import SHA256
+        from cryptography.hazmat.primitives.kdf.hkdf import HKDF, HKDFExpand
+
         root = HKDF(SHA256(), 32, salt=None, info=b"hegemon network " + bytes([VERSION])).derive(secret)
         self._expand: Callable[[bytes], bytes] = lambda info: HKDFExpand(SHA256(), 32, info).derive(root)
         self._cipher = ChaCha20Poly1305

@@ -4,7 +4,6 @@ An agent is its code where a table of all pairs of states is small enough (see `
 `interact` works on the records themselves.
 """
 
-import os
 from functools import cache
 from typing import Any, NamedTuple, NoReturn
 
@@ -28,6 +27,7 @@ from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import LARGEST_ARRAY, Configuration
 from hegemon.models.population import PopulationProtocol
 from hegemon.models.state import StateSpace
+from hegemon.system import whole_memory
 
 LARGEST_POPULATION = 2**32 - 1
 MOST_COUNTS = 1 << 20  # numbers of agents in a state that are collected at a time
@@ -105,10 +105,7 @@ def few_states(space: StateSpace, agents: np.ndarray, most: int) -> tuple[np.nda
 @cache
 def memory() -> float:
     """The memory that a run may use: three quarters of this machine's, in bytes."""
-    try:
-        return 0.75 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (ValueError, OSError, AttributeError):
-        return 8e9
+    return 0.75 * whole_memory()
 
 
 class Agents(Engine):

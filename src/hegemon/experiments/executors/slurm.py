@@ -9,6 +9,7 @@ from hegemon.errors import InvalidInput
 from hegemon.experiments.executors.gathering import Gathering
 from hegemon.experiments.executors.pool import Pool
 from hegemon.models.expressions import number_or_text
+from hegemon.system import require_posix
 
 LOOK_SECONDS = {"slurm": 5.0, "local": 0.1}
 SHARED = ("cluster", "folder", "name", "timeout_min", "mem_gb", "cpus_per_task", "nodes", "tasks_per_node")
@@ -25,6 +26,7 @@ class Slurm(Pool):
     lost = (JobLost,)
 
     def __init__(self, text: str, workers: int | None = None):
+        require_posix("Slurm", "use the executor local")
         self._options = {}
         for part in filter(None, text.split(",")):
             name, equals, value = part.partition("=")

@@ -25,6 +25,7 @@ from hegemon.experiments.study import Study, study_from
 from hegemon.files import MARK
 from hegemon.kept import unseal, write_kept
 from hegemon.protocols.loading import digest_of
+from hegemon.system import room_on_disk
 
 STALE_SECONDS = 600  # an unfinished file this old belongs to no running process
 
@@ -186,5 +187,4 @@ class Folder:
                 pass
 
     def bytes_free(self) -> int:
-        found = os.statvfs(self.root)
-        return found.f_bavail * found.f_frsize
+        return room_on_disk(self.root)

@@ -20,6 +20,7 @@ from typing import Any
 
 from hegemon.errors import Unfinished
 from hegemon.kept import Damaged, seal, unseal
+from hegemon.system import NEW_BINARY
 
 KIND, SCHEMA = "record", 1
 SYNC_SECONDS = 0.1
@@ -134,7 +135,7 @@ class RecordFile:
     def _start(self) -> tuple[str, int, int]:
         host = re.sub(r"[^A-Za-z0-9]", "-", socket.gethostname())[:40]
         name = f"{host}-{os.getpid()}-{secrets.token_hex(4)}.jsonl"
-        handle = os.open(self.folder / name, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC, 0o666)
+        handle = os.open(self.folder / name, os.O_WRONLY | os.O_APPEND | NEW_BINARY, 0o666)
         return name, handle, 0
 
     def close(self) -> None:
