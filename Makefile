@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PRERELEASE := build/prerelease
 NUMBA ?= numba llvmlite
 
-.PHONY: manual demo artifact test lint types suite test-full indices stock prerelease coverage guard docs figures bench clean chromium
+.PHONY: manual demo artifact test test-core lint types suite test-full indices stock prerelease coverage guard docs figures bench clean chromium
 
 # pip would compile all bytecode by itself, mostly of modules that nobody loads: Python does it where they are used.
 # "no" is how pip reads the variable: compile? no.
@@ -50,11 +50,15 @@ types: $(VENV)/installed-test
 # A third of the suite's time was LLVM's: here it optimizes less and keeps its files apart, so that nobody else loads
 # them. `make test-full` compiles as users do, and finds the same golden numbers.
 suite stock indices: export NUMBA_OPT = 1
-suite: export NUMBA_CACHE_DIR = $(abspath $(VENV))/kernels-of-tests
+suite test-core: export NUMBA_CACHE_DIR = $(abspath $(VENV))/kernels-of-tests
 stock: export NUMBA_CACHE_DIR = $(abspath $(VENV))/kernels-of-stock
 indices: export NUMBA_CACHE_DIR = $(abspath $(VENV))/kernels-of-indices
 suite: $(VENV)/installed-test chromium lint
 	$(BIN)/python -m pytest -m 'not full' --durations=25 --durations-min=3  # the slowest are listed: eight minutes for all
+
+CORE := compute graphs language models engines runs golden
+test-core: $(VENV)/installed-test  # three minutes: what a change of an engine or of the language can break at once
+	$(BIN)/python -m pytest -m 'not full' $(wildcard $(addprefix tests/,$(CORE))) tests/test_layers.py
 
 test-full: $(VENV)/installed-test $(VENV)/installed-docs chromium
 	$(BIN)/python -m pytest

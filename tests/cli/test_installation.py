@@ -99,6 +99,10 @@ def test_a_shell_completes_commands_options_and_protocols(tmp_path):
         ("hegemon run --tri", "--trials"),
         ("hegemon run --n 5 --n 6 --tri", "--trials"),  # whatever is wrong before it
         ("hegemon run pairw", "pairwise"),
+        ("hegemon run ring --graph direc", "directed-ring:"),
+        ("hegemon run timer --start no-", "no-leader"),
+        ("hegemon run ring --until C_P", "C_PB"),
+        ("hegemon run timer --set s", "s="),
     ):
         asked = {"_HEGEMON_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
         done = completed(tmp_path, **asked)

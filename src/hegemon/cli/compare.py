@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from hegemon.cli import failures, options
+from hegemon.cli import completion, failures, options
 from hegemon.cli.common import PICTURES, console, counted, deliver, outputs, print_json
 from hegemon.cli.options import MOST_TRIALS, integer, option, path, text
 from hegemon.cli.output import print_figures
@@ -20,7 +20,7 @@ def compare_protocols(
         list[str],
         typer.Argument(metavar="PROTOCOL…", help="ids of `hegemon list`, or your_file.py:YourClass; "
                        "parameters may follow: referees,variant=explicit; or the largest n of one: flood-max,n=..1000",
-                       autocompletion=options.ids),
+                       autocompletion=completion.ids),
     ],
     n: Annotated[str, option("--n", help="sizes, such as 16..1024:x2 or 100,1e4", metavar="RANGE")],
     trials: Annotated[int, integer("--trials", "runs of every case", low=1, high=MOST_TRIALS)] = 20,

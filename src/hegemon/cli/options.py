@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from hegemon.cli import completion
 from hegemon.errors import InvalidInput, Refused
 from hegemon.runs.option import MOST_AGENTS as MOST_AGENTS
 from hegemon.runs.option import MOST_STEPS, several, whole
@@ -95,7 +96,10 @@ def run_option(name: str, as_written: bool = False) -> Any:
 
     shown = (int, str) if as_written else (str,)  # else the command has a number of its own, which Typer shows
     usual = f"; default: {one.default}" if type(one.default) in shown else ""
-    made = option(one.flag, help=one.help + usual, read=check, metavar=one.metavar, panel=one.panel)
+    complete = completion.OF_OPTIONS.get(name)
+    made = option(
+        one.flag, help=one.help + usual, read=check, metavar=one.metavar, panel=one.panel, autocompletion=complete
+    )
     return Annotated[list[str] | None if one.is_list else str | None, made]
 
 
@@ -228,17 +232,13 @@ def protocol_name(word: str) -> str:
     return word
 
 
-def ids(incomplete: str) -> list[str]:
-    """The protocols of the catalogue that a shell may complete a word to."""
-    from hegemon.protocols import CATALOGUE
-
-    return [name for name in CATALOGUE if name.startswith(incomplete)]
-
-
-A_PROTOCOL = argument("PROTOCOL", "an id of `hegemon list`, or your_file.py:YourClass", complete=ids)
+A_PROTOCOL = argument("PROTOCOL", "an id of `hegemon list`, or your_file.py:YourClass", complete=completion.ids)
 Protocol = Annotated[str, A_PROTOCOL]
 N = Annotated[int | None, integer("--n", "number of agents, such as 1000 or 1e6", low=1, high=MOST_AGENTS)]
-Set = Annotated[list[str] | None, option("--set", help="parameter; repeatable", metavar="NAME=VALUE")]
+Set = Annotated[
+    list[str] | None,
+    option("--set", help="parameter; repeatable", metavar="NAME=VALUE", autocompletion=completion.parameters),
+]
 Graph, Loss, OneSided = run_option("graph"), run_option("loss"), run_option("one_sided")
 Seed, Wake, Scheduler = run_option("seed"), run_option("wake"), run_option("scheduler")
 Identifiers, Delay, Order = run_option("identifiers"), run_option("delay"), run_option("order")

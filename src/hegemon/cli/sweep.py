@@ -12,7 +12,7 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from hegemon.cli import failures, guard, options
+from hegemon.cli import completion, failures, guard, options
 from hegemon.cli.common import counted, outputs
 from hegemon.cli.options import MOST_TRIALS, MOST_WORKERS, integer, option, text
 from hegemon.cli.output import figures
@@ -33,7 +33,7 @@ def sweep_study(
     axes: dict[str, Any],
     study: Annotated[
         list[str] | None,
-        options.argument("STUDY", "STUDY.toml, or protocols: ids of `hegemon list`, file.py:Class", options.ids),
+        options.argument("STUDY", "STUDY.toml, or protocols: ids of `hegemon list`, file.py:Class", completion.ids),
     ] = None,
     protocol: Annotated[
         list[str] | None,
