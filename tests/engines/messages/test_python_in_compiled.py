@@ -1,5 +1,8 @@
 """What Python does and a compiler likes to do otherwise: engine `compiled` does the same, or leaves it to `nodes`."""
 
+import os
+import subprocess
+import sys
 import textwrap
 
 import pytest
@@ -203,3 +206,94 @@ def _helpers(tmp_path):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+HELPED = """
+from hegemon.models import MessageProtocol, Range
+from helped import helper
+
+BASE = 5
+
+
+class Constants:
+    added = 7
+
+
+def made(factor):
+    def times(value):
+        return value * factor
+    return times
+
+
+times = made(3)
+
+
+class P(Constants, MessageProtocol):
+    class Message:
+        value: Range(0, 9)
+
+    class Node:
+        x: Range(0, 10**6) = 0
+
+    def begin(self, node, rng):
+        node.x = helper(BASE) + self.added + times(2)
+        return {port: self.message(value=1) for port in range(node.degree)}
+
+    def round(self, node, inbox, rng):
+        node.x = node.x * 10
+
+    def measure(self, nodes):
+        return {"x": nodes[0].x}
+"""
+HELPER = """
+SHIFT = 1
+
+
+def deeper(value):
+    return value + SHIFT
+
+
+def helper(value, more=2):
+    return deeper(value) + more
+"""
+PLAY = """
+import hegemon as hg
+from hegemon.protocols.loading import find_protocol, name_protocol
+
+kind = find_protocol(name_protocol("p.py:P"))
+print(*(hg.simulate(kind(n=4), graph="ring:4", engine=one, seed=0).measures["x"] for one in ("compiled", "nodes")))
+"""
+CHANGES = [
+    ("helped.py", "SHIFT = 1", "SHIFT = 10"), ("helped.py", "more=2", "more=20"), ("p.py", "BASE = 5", "BASE = 50"),
+    ("p.py", "added = 7", "added = 70"), ("p.py", "made(3)", "made(30)"),
+    ("helped.py", "value + SHIFT", "value - SHIFT"),
+]  # fmt: skip
+
+
+@pytest.mark.full
+def test_a_change_is_noticed_by_the_next_process(tmp_path):
+    """What is compiled is kept on the disk: a changed constant, default or closure makes it anew."""
+    (tmp_path / "p.py").write_text(HELPED)
+    (tmp_path / "helped.py").write_text(HELPER)
+    paths = os.pathsep.join([str(tmp_path), *sys.path])
+    given = os.environ | {
+        "PYTHONPATH": paths,
+        "NUMBA_CACHE_DIR": str(tmp_path / "kept"),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    seen = []
+    for file, before, after in [("p.py", "", ""), *CHANGES]:
+        text = (tmp_path / file).read_text()
+        (tmp_path / file).write_text(text.replace(before, after) if before else text)
+        printed = subprocess.run(
+            [sys.executable, "-c", PLAY],
+            cwd=tmp_path,
+            env=given,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=300,
+        ).stdout.split()
+        assert printed[0] == printed[1], (file, after)
+        seen.append(printed[0])
+    assert len(set(seen)) == len(CHANGES) + 1
