@@ -14,7 +14,6 @@ from hegemon.runs import course, measures
 from hegemon.runs.checkpoint import Checkpoint
 from hegemon.runs.option import option
 from hegemon.runs.record import RUN_OPTIONS, MadeRecord, RunRecord
-from hegemon.runs.setting import topology_for
 from hegemon.runs.simulate import course_of
 from hegemon.runs.trial import Trial
 from hegemon.web.film import shoot
@@ -128,7 +127,7 @@ def run_filmed(record):
 def run_traced(record):
     record = tracing.traceable(record)
     end = hg.simulate(**vars(record)).steps
-    lines = tracing.trace(record, topology_for(record.protocol, record.graph, record.seed), end, 50)
+    lines = tracing.trace(record, end, 50)
     return lines, end, run_alone(record)
 
 

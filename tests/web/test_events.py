@@ -13,6 +13,7 @@ import hegemon as hg
 from hegemon.compute.randomness import generator
 from hegemon.errors import InvalidInput
 from hegemon.runs.disturbances import fault_text, parse_fault
+from hegemon.runs.rates import EventProcess
 from hegemon.runs.record import RunRecord
 from hegemon.web.film import shoot
 from hegemon.web.frames import frame, greeting
@@ -20,7 +21,6 @@ from hegemon.web.repeating import command_of
 from hegemon.web.session import Session
 from hegemon.web.setup import changed, shown
 from hegemon.web.simulation import Simulation
-from hegemon.web.watched_events import WatchedEvents
 from tests.web.same_run import again, codes, finish, repeated
 
 CORRUPT, CHURN = ("corrupt=1/20",), ("join=1/15,leader=1", "leave=1/15")
@@ -31,7 +31,7 @@ SETTINGS += [(hg.Pairwise(n=8), CHURN, "batch"), (hg.Pairwise(n=8), ("corrupt=1/
 def seen(session) -> tuple:
     """How many agents are in which state, and the events so far."""
     codes, counts = session.world.engine.occupancy()
-    return dict(zip(codes.tolist(), counts.tolist(), strict=True)), session.events.measures()
+    return dict(zip(codes.tolist(), counts.tolist(), strict=True)), session.readings().get("events", {})
 
 
 def made(session) -> tuple:
@@ -49,7 +49,7 @@ def parted(protocol, rates, engine, seed, targets, faults=()) -> bool:
     for target in targets:
         session.go_to(target)
         states, measures = made(session)
-        if seen(session) != (states, {name: measures[name] for name in session.events.measures()}):
+        if seen(session) != (states, {name: measures[name] for name in session.readings().get("events", {})}):
             return True
     return False
 
@@ -62,7 +62,7 @@ def test_it_is_the_same_run(protocol, rates, engine, seed, targets):
 
 
 def test_events_that_do_not_go_back_are_noticed(monkeypatch):
-    monkeypatch.setattr(WatchedEvents, "restore", lambda self, state: None)
+    monkeypatch.setattr(EventProcess, "place", property(lambda self: (0, 0), lambda self, place: None))
     assert any(parted(*SETTINGS[0], seed, (100, 20, 60)) for seed in range(4))
 
 
@@ -219,4 +219,4 @@ def test_a_simulation_starts_over_with_rates():
     simulation._take(1, json.dumps({"do": "start", "values": values}))
     simulation._take(2, json.dumps({"do": "step", "count": 50}))
     finish(simulation)
-    assert simulation.session.step == 50 and simulation.session.events.measures()["events"] > 0
+    assert simulation.session.step == 50 and simulation.session.readings()["events"]["events"] > 0

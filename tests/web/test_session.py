@@ -35,10 +35,10 @@ def test_the_first_step_inside_is_exact_or_not_told(scheduler):
     """A scheduler that remembers goes on from its memory, which a configuration alone does not have."""
     timer = hg.Timer(n=6, s=30)
     world = AgentWorld(timer, topology_for(timer, None), None, 3, engine="agents", scheduler=scheduler)
-    world.advance(1)
+    trajectory = world.begin()
+    trajectory.run(1)
     outside = world.snapshot()
-    while world.step < 500:
-        world.advance(500)
+    trajectory.run(500)
     first = hg.simulate(timer, seed=3, engine="agents", scheduler=scheduler, max_steps=500).steps
     assert world.entry(outside, "safe", world.step) == (first if scheduler == "uniform" else None)
 
@@ -243,6 +243,22 @@ def test_a_rate_of_faults_is_recorded_and_repeated(protocol):
     count = len(session.disturbances())
     session.advance(400)
     assert len(session.disturbances()) == count and codes(session) == repeated(session)
+
+
+def test_the_page_waits_for_faults_as_rates_do(protocol):
+    """With probability 1/2 in a step, a fault comes after one step in half of all cases; a rounded exponential time is
+    at most 1.5, so one step, in 65 % of them."""
+    session = Session(protocol, seed=1)
+    session.set_rate(protocol.n / 2, 1)
+    session.advance(4000)
+    steps = [0, *(fault["step"] for fault in session.disturbances())]
+    waits = np.diff(steps)
+    assert waits.min() == 1 and abs((waits == 1).mean() - 1 / 2) < 0.06 and abs(waits.mean() - 2) < 0.15
+
+
+def test_the_next_change_may_be_that_of_a_fault():
+    session = Session(hg.Pairwise(n=6), start="safe", seed=1, faults=(hg.Fault(40, 1, {"leader": 1}, {"leader": 0}),))
+    assert session.go_to_change() and session.step == 40 and not session.last
 
 
 def test_counts_beyond_a_million():

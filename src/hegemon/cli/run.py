@@ -88,7 +88,7 @@ def run(
             content["notes"] += [RARE]
         if trace is not None and finished.runs:
             shown.show("replaying the run")
-            content["trace"] = tracing.trace(record, topology, finished.runs[0].steps, trace)
+            content["trace"] = tracing.trace(record, finished.runs[0].steps, trace)
     deliver(
         lambda: print_json(content) if json else print_report(content, each),
         writers(record.protocol, topology, finished, plot=plot, history=history, final=final, draw=draw)

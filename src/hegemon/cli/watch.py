@@ -66,7 +66,7 @@ def watch_protocol(
         with Progress(quiet=quiet) as shown:
             session = builder()
             session.write(write)
-            if kind == "space-time" and (churns(session.given) or churns(session.events.rates)):
+            if kind == "space-time" and (churns(session.given) or churns(session.rates)):
                 raise InvalidInput(NO_COLUMNS)
             if sorted_ != "number":
                 ordered(greeting(session), sorted_)  # refused before the film is made

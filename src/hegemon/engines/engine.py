@@ -105,6 +105,7 @@ class Engine(ABC):
     options: tuple[str, ...] = ()  # of a run's record that it takes itself, in its constructor
     as_multiset: bool = False  # starts may come as counts of states instead of an array of agents
     hopeless: str = ""  # a sentence, when it has found out that the stop can never be met
+    stop: Stop  # between two calls, one for which the same agents are counted may take its place
     horizon: int | None = None  # where the driver will surely stop or call `load`: no jump goes beyond
     heartbeat: Callable[[], None] = staticmethod(lambda: None)  # raises when the run is to be given up
 

@@ -10,9 +10,10 @@ from hegemon.engines.population.agents import Agents
 from hegemon.engines.stopping import Stop
 from hegemon.errors import InvalidInput
 from hegemon.models.protocol import Protocol
+from hegemon.runs.trajectory import Observer
 
 
-class Availability:
+class Availability(Observer):
     """Observes a trajectory, whose engine stops wherever the number of leaders becomes one or another.
 
     Counted from the first step with exactly one leader: `held` steps with one leader, and `gaps`, stretches of steps
@@ -31,7 +32,6 @@ class Availability:
         self.begin()
 
     def begin(self) -> None:
-        """Some steps follow."""
         self._was_held, self._before = self._is_held, self.engine.step
         self.engine.stop = self._watched if self._was_held else self._sought
 

@@ -139,6 +139,13 @@ class StateCourse(Course):
             )
 
     def __call__(self, trial: Trial) -> Run:
+        trajectory = self.begin(trial)
+        if self.asked.checkpoint:
+            keep_in(self.asked.checkpoint, trajectory)
+        trajectory.run()
+        return self._record(trial, trajectory)
+
+    def begin(self, trial: Trial) -> Trajectory:
         asked, number = self.asked, trial.trial
         configuration = next(self.starts.of(range(number, number + 1)))
         if self.stop.watch:
@@ -151,10 +158,7 @@ class StateCourse(Course):
         trajectory = self._trajectory(trial, configuration, stream(asked.seed, number, KERNEL), history)
         if asked.availability:
             trajectory.observer = Availability(trajectory.engine)
-        if asked.checkpoint:
-            keep_in(asked.checkpoint, trajectory)
-        trajectory.run()
-        return self._record(trial, trajectory)
+        return trajectory
 
     def _trajectory(
         self, trial: Trial, configuration: Configuration, key: np.ndarray, history: History | None = None

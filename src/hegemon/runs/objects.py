@@ -42,18 +42,22 @@ class ObjectCourse(Course):
         self.plan = RunPlan(self.protocol, self.topology, self.chosen, stop, limit=limit)
         self.start = str(record.start or self.protocol.default_start)
 
-    def __call__(self, trial: Trial) -> Run:
-        protocol, seed, checkpoint = self.protocol, self.record.seed, self.record.checkpoint
+    def begin(self, trial: Trial) -> Trajectory:
+        protocol, seed = self.protocol, self.record.seed
         agents = protocol.agents_of(self.start, generator(seed, trial.trial, START))
         tried = _tried.setdefault(protocol, set())
         if self.start not in tried:  # once for all trials: it takes longer than a short run
             protocol.check_interact(random.Random(0), agents)
             tried.add(self.start)
         engine = self.chosen(protocol, self.topology, agents, seed, trial.trial, self.met)
-        trajectory = Trajectory(self.plan, cast(Engine, engine), progress=trial.progress)
-        if checkpoint:
-            keep_in(checkpoint, trajectory)
+        return Trajectory(self.plan, cast(Engine, engine), progress=trial.progress)
+
+    def __call__(self, trial: Trial) -> Run:
+        protocol, seed, trajectory = self.protocol, self.record.seed, self.begin(trial)
+        if self.record.checkpoint:
+            keep_in(self.record.checkpoint, trajectory)
         trajectory.run()
+        engine: Any = trajectory.engine
         return Run(
             protocol=protocol.id,
             n=protocol.n,

@@ -8,10 +8,12 @@ import bisect
 import math
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from hegemon.engines.engine import Engine
 from hegemon.engines.prospects import SILENT, STUCK, Prospects
+from hegemon.engines.stopping import Stop
 from hegemon.models.population import PopulationProtocol
 from hegemon.runs.entrance import Entrance
 from hegemon.runs.faults import strike
@@ -25,7 +27,6 @@ from hegemon.runs.slices import Slices
 if TYPE_CHECKING:
     import numpy as np
 
-    from hegemon.runs.availability import Availability
     from hegemon.runs.checkpoint import Checkpoint
 
 
@@ -55,11 +56,25 @@ class Happening(NamedTuple):
     prescribed: Prescribed | None = None
 
 
+class Observer:
+    """Looks at a run just before and just after the steps of every call of the engine, and those that are not drawn."""
+
+    def begin(self) -> None:
+        """Some steps follow."""
+
+    def end(self) -> None:
+        """They were made."""
+
+    def measures(self) -> dict[str, Any]:
+        """What it adds to the measures of a run."""
+        return {}
+
+
 class Trajectory:
     """`chance` draws the victims of faults, and the events. `progress(step)` interrupts the run if it returns true;
     `rest()` is called between calls of the engine, `notice(happening)` after everything that is no drawn step."""
 
-    observer: "Availability | None" = None
+    observer: Observer | None = None
     rest: Callable[[], None] | None = None
     notice: Callable[[Happening], None] | None = None
 
@@ -72,16 +87,18 @@ class Trajectory:
         self.prescribed, self.faults, self.applied = plan.prescribed, [*plan.faults], 0
         self.events = EventProcess(plan.rates, plan.protocol, chance) if plan.rates and chance else None
         self.is_met = self.interrupted = False
-        self.ended = ""  # the reason why the stop can never be met
+        self.ended = ""  # the reason why the stop can never be met, or nothing can change any more
         engine.heartbeat = self._beat
         self._entrance = Entrance(plan.protocol, plan.stop, engine, self._pass) if plan.is_looked_at else None
-        self._prospects: Prospects | None = None
-        if plan.protocol.model.has_interactions:
-            protocol = cast(PopulationProtocol, plan.protocol)
-            self._prospects = Prospects(protocol, plan.topology, plan.stop, self._beat)
+        self._prospects = self._prospects_of(plan.stop)
         self._review = 0
         self._slices: Slices | None = None
         self._record()
+
+    def _prospects_of(self, stop: Stop) -> Prospects | None:
+        if not self.plan.protocol.model.has_interactions:
+            return None
+        return Prospects(cast(PopulationProtocol, self.plan.protocol), self.plan.topology, stop, self._beat)
 
     @property
     def step(self) -> int:
@@ -106,7 +123,7 @@ class Trajectory:
         """
         limit = self.plan.limit
         goal = limit if goal is None else goal if limit is None else min(goal, limit)
-        self.is_met = False
+        self.is_met, self.ended = False, ""
         try:
             while not self._is_over(goal):
                 happening = self._act()
@@ -120,6 +137,17 @@ class Trajectory:
             self.interrupted = True
         return self.is_met
 
+    def seek(self, stop: Stop, goal: int | None = None, deadline: float = math.inf) -> bool:
+        """Go on, as `run` does, to the first step that meets another stop, for which the engine counts the same agents;
+        the plan's own stop is not looked for meanwhile."""
+        plan, prospects = self.plan, self._prospects
+        self.plan, self.engine.stop = replace(plan, stop=stop), stop
+        self._prospects = self._prospects_of(stop)
+        try:
+            return self.run(goal, deadline)
+        finally:
+            self.plan, self.engine.stop, self._prospects = plan, plan.stop, prospects
+
     def _is_over(self, goal: int | None) -> bool:
         if self.is_met or self.interrupted or self.ended:
             return True
@@ -129,6 +157,15 @@ class Trajectory:
         return goal is not None and self.engine.step >= goal and self._due_fault() is None
 
     # -- milestones -------------------------------------------------------------------------------------
+
+    @property
+    def is_fault_due(self) -> bool:
+        return self._due_fault() is not None
+
+    @property
+    def has_milestone_now(self) -> bool:
+        """Whether the next step is no drawn step."""
+        return self.milestone == self.engine.step
 
     def _due_fault(self) -> Fault | None:
         is_due = self.applied < len(self.faults) and self.faults[self.applied].step <= self.engine.step
@@ -206,7 +243,7 @@ class Trajectory:
         engine.horizon = goal
         if self._entrance:
             self._entrance.forget()
-        self._review = self._next_review()
+        self._review = self._next_review(self.engine.step)
         is_seeking, is_first = self.is_seeking, True
         while goal is None or engine.step < goal:
             if self._is_hopeless(goal) or not is_first and time.monotonic() >= deadline:
@@ -268,10 +305,10 @@ class Trajectory:
         self.is_met = is_met and is_seeking
         return True
 
-    def _next_review(self) -> int:
-        """The next of the fixed steps of review, which are the same for a run that continues from a checkpoint."""
+    def _next_review(self, step: int) -> int:
+        """The first of the fixed steps of review from this one on: they do not depend on where a run pauses."""
         review = max(FIRST_REVIEW, 16 * self.plan.protocol.n)
-        while review <= self.engine.step:
+        while review < step:
             review *= 2
         return review
 
@@ -279,7 +316,7 @@ class Trajectory:
         """Whether to end the run: it has no limit, and the stop can never be met."""
         engine, prospects = self.engine, self._prospects
         if engine.step >= self._review:
-            self._review = self._next_review()
+            self._review = self._next_review(engine.step + 1)
             if prospects is None or engine.is_silent:
                 pass  # engines of rounds detect this themselves
             elif prospects.is_silent(engine):
@@ -309,6 +346,11 @@ class Trajectory:
             self.history.record(self.engine.step, self.engine.configuration())
 
     # -- past and future --------------------------------------------------------------------------------
+
+    @property
+    def happened(self) -> list[Fault]:
+        """The faults so far."""
+        return self.faults[: self.applied]
 
     def add(self, *faults: Fault) -> None:
         """Add faults to those that are to come, by step."""

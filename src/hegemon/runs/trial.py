@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -10,6 +10,9 @@ from hegemon.models.configuration import Configuration
 from hegemon.runs.capabilities import Capabilities
 from hegemon.runs.record import MOST_ROWS, MadeRecord
 from hegemon.runs.run import Run
+
+if TYPE_CHECKING:
+    from hegemon.runs.trajectory import Trajectory
 
 
 class Trial(NamedTuple):
@@ -49,6 +52,10 @@ class Course(ABC):
     def at_once(self) -> int:
         """The largest number of trials that are made together."""
         return 1
+
+    @abstractmethod
+    def begin(self, trial: Trial) -> "Trajectory":
+        """A trial before its first step, to be followed on its way."""
 
     @abstractmethod
     def __call__(self, trial: Trial) -> Run:

@@ -27,11 +27,11 @@ def can_choose(session: "Session") -> bool:
     """Whether single steps can be prescribed: agents with fields, stored one by one, in an engine of FOLLOWS."""
     world, model = session.world, session.protocol.model
     follows = world.kind != "bands" and world.engine.name in FOLLOWS
-    return model.has_configurations and follows and not session.events.rates and not churns(session.given)
+    return model.has_configurations and follows and not session.rates and not churns(session.given)
 
 
 def require_choice(session: "Session") -> None:
-    if given := "rates" if session.events.rates else "faults that join or leave" if churns(session.given) else "":
+    if given := "rates" if session.rates else "faults that join or leave" if churns(session.given) else "":
         raise InvalidInput(f"no step of this run can be chosen: it has {given}; leave them out to choose")
     if not can_choose(session):
         raise InvalidInput(

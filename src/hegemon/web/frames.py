@@ -56,7 +56,7 @@ def greeting(session: "Session") -> dict[str, Any]:
         "canChoose": can_choose(session),
         "canDisturb": not session.undisturbed,
         "undisturbed": session.undisturbed,
-        "hasEvents": bool(session.events.rates),
+        "hasEvents": bool(session.rates),
         "hasOutput": world.has_output,
         "kinds": list(getattr(world.look, "kinds", ())),
         "writable": world.writable(),

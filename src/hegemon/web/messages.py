@@ -1,6 +1,5 @@
 """The world of message passing: nodes of engine `nodes`, and the messages of the last round on their edges."""
 
-import time
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,9 @@ from hegemon.engines.messages.surroundings import OPTIONS, surroundings_of
 from hegemon.graphs.topology import Topology
 from hegemon.models.messages import ELECTED, NON_ELECTED, MessageProtocol
 from hegemon.runs.capabilities import supporting
+from hegemon.runs.messages import RoundByRound, round_by_round
 from hegemon.runs.record import RunRecord
+from hegemon.runs.telling import shortened
 from hegemon.web.explaining import Listing, listing, traced
 from hegemon.web.layout import LARGEST_DRAWN, LARGEST_RASTER
 from hegemon.web.look import MOST_BADGES, Channel
@@ -43,63 +44,42 @@ class MessageWorld(World):
         self, protocol: MessageProtocol, topology: Topology, asked: RunRecord, seed: int, engine: str = "auto"
     ):
         self.protocol, self.topology = protocol.adapt(topology), topology
-        self._around, self._seed = surroundings_of(asked, self.protocol), seed
+        self._around = surroundings_of(asked, self.protocol)
         self._kind, self.reason = follow_messages(engine, self.protocol, topology, self._around)
-        self.engine = self._new()
+        self._rounds = RoundByRound(lambda: self._kind(self.protocol, topology, self._around, seed, 0))
+        self.plan = round_by_round(self.protocol, topology)
         n = protocol.n
         self.kind = "graph" if n <= LARGEST_DRAWN else "raster" if n <= LARGEST_RASTER else "bands"
         self.look = NodeLook(protocol)
         self.listing = Listing(listing(type(protocol).begin).blocks + listing(type(protocol).round).blocks)
-        self._time = 0
-
-    def _new(self) -> Nodes:
-        return self._kind(self.protocol, self.topology, self._around, self._seed, 0)
 
     @property
-    def step(self) -> int:
-        """The round, whether or not anything happened in it."""
-        return self._time
+    def engine(self) -> Nodes:
+        return self._rounds.nodes
 
     @property
-    def is_silent(self) -> bool:
-        return self.engine.next_round is None
+    def _moved(self) -> RoundByRound:
+        return self._rounds
 
-    def advance(self, limit: int) -> None:
-        """Play the next round that has events, or go to the limit if that comes first."""
-        ahead = self.engine.next_round
-        if ahead is not None and ahead <= limit:
-            self.engine.play_next()
-            self._time = ahead
-        else:
-            self._time = limit
-
-    def advance_to_change(self, limit: int, deadline: float) -> bool:
+    def seek_change(self, deadline: float) -> bool:
         before = self._elected()
-        while time.monotonic() < deadline and self.engine.play_next():
-            self._time = self.engine.round
-            if self._elected() != before:
-                return True
-        return False
+        self._rounds.met = lambda: self._elected() != before
+        try:
+            return self.trajectory.run(deadline=deadline)
+        finally:
+            self._rounds.met = None
 
     def _elected(self) -> tuple[set[Any], int]:
-        leaders, _ = self.engine.count_leaders(self._time)
+        leaders, _ = self.engine.count_leaders(self.step)
         return {v for v, node in self.engine.nodes.items() if node.status == ELECTED}, leaders
-
-    def snapshot(self) -> tuple[int]:
-        return (0,)
-
-    def restore(self, snapshot: tuple[Any, ...]) -> None:
-        self.engine, self._time = self._new(), 0
 
     def entry(self, outside: tuple[Any, ...], name: str, limit: int) -> int | None:
         return None
 
-    def told_step(self, focus: int | None) -> dict[str, Any]:
-        engine = self.engine
+    def before_step(self, focus: int | None) -> dict[str, Any]:
+        """From now on the engine follows the call of the node in focus, which is noted here."""
         told: dict[str, Any] = {"lines": []}
-        self._time += 1
-        if engine.next_round != self._time:
-            return {"text": f"round {self._time}: nothing happens", "changed": False, **told}
+        plain = self.engine.plain_call
 
         def call(v: int, function: str, *arguments: Any) -> Any:
             if v != focus:
@@ -108,15 +88,20 @@ class MessageWorld(World):
             told.update(node=v, lines=lines)
             return answer
 
-        plain, engine.call = engine.call, call
-        engine.play_next()
-        engine.call = plain
+        self.engine.call = call
+        return told
+
+    def told_step(self, before: dict[str, Any], focus: int | None) -> dict[str, Any]:
+        engine = self.engine
+        engine.call = engine.plain_call
+        if engine.round != self.step:
+            return {"text": f"round {self.step}: nothing happens", "changed": False, **before}
         kinds: dict[str, int] = {}
         for _, _, message in engine.last_messages:
             kind = str(getattr(message, "kind", "message"))
             kinds[kind] = kinds.get(kind, 0) + 1
         text = f"round {engine.round}: " + (", ".join(f"{k:,} × {kind}" for kind, k in kinds.items()) or "no messages")
-        return {"text": text, "changed": bool(kinds), **told}
+        return {"text": text, "changed": bool(kinds), **before}
 
     def picture(self) -> np.ndarray:
         result = np.zeros(self.protocol.n, np.uint8)
@@ -133,7 +118,7 @@ class MessageWorld(World):
 
     def readings(self) -> tuple[dict[str, Any], dict[str, Any]]:
         nodes, engine = self.engine.nodes, self.engine
-        leaders, _ = engine.count_leaders(self._time)
+        leaders, _ = engine.count_leaders(self.step)
         values = {"leaders": leaders, "messages": engine.messages, "bits": engine.bits}
         values |= {"this round": len(engine.last_messages), "nodes awake": len(nodes)}
         finished = engine.next_round is None
@@ -190,11 +175,3 @@ class NodeLook:
         for name in self._badges:
             value = 2 * value + int(getattr(node, name) != self._first[name])
         return value
-
-
-def shortened(value: Any) -> str | int | float | bool | None:
-    if isinstance(value, bool | int | float | str) or value is None:
-        return value if not isinstance(value, int) or abs(value) < 2**53 else str(value)
-    if isinstance(value, set | frozenset | list | tuple | dict):
-        return f"{len(value)} items" if len(value) > 6 else str(value)[:80]
-    return str(value)[:80]

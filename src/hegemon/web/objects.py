@@ -2,20 +2,24 @@
 
 import copy
 import random
-import time
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from hegemon.compute.randomness import START, generator
 from hegemon.engines.choice import choose_watched
+from hegemon.engines.stopping import never
 from hegemon.graphs.topology import Topology
 from hegemon.models.objects import ObjectProtocol
 from hegemon.runs.capabilities import supporting
+from hegemon.runs.plan import RunPlan
 from hegemon.runs.setting import Start
+from hegemon.runs.stories import Interaction
+from hegemon.runs.telling import shown_object
+from hegemon.runs.trajectory import Trajectory
 from hegemon.web.explaining import listing, traced
 from hegemon.web.look import MOST_CLASSES, Channel
-from hegemon.web.messages import shortened
 from hegemon.web.world import ELSEWHERE, Patience, World
 
 
@@ -29,55 +33,43 @@ class ObjectWorld(World):
         agents = protocol.agents_of(str(start or protocol.default_start), generator(seed, 0, START))
         protocol.check_interact(random.Random(0), agents)
         self.protocol, self.topology = protocol, topology
-        self.engine, self.kind = chosen(protocol, topology, agents, seed, 0), "graph"
+        self._new = partial(chosen, protocol, topology, seed=seed, trial=0)
+        self.engine, self.kind = self._new(agents), "graph"
+        self.plan = RunPlan(protocol, topology, chosen, never("never"))
         self.look = ObjectLook(protocol, agents)
         self.listing = listing(protocol.interact)
-
-    @property
-    def step(self) -> int:
-        return self.engine.step
-
-    def advance(self, limit: int) -> None:
-        self.engine.advance(limit)
 
     def _outputs(self) -> list[int]:
         return [int(bool(self.protocol.output(a, self.protocol.p))) for a in self.engine.agents]
 
-    def advance_to_change(self, limit: int, deadline: float) -> bool:
+    def seek_change(self, deadline: float) -> bool:
         before = self._outputs()
-        while self.step < limit and time.monotonic() < deadline:
-            self.engine.advance(self.step + 1)
-            if self._outputs() != before:
-                return True
-        return False
+        self.engine.met = lambda agents: self._outputs() != before
+        try:
+            return self.trajectory.run(deadline=deadline)
+        finally:
+            self.engine.met = None
 
     def entry(self, outside: tuple[Any, ...], name: str, limit: int) -> int | None:
         """Found as in a run: by testing the set after every step."""
-        now, chosen, patience = self.snapshot(), self.protocol.sets[name], Patience()
-        self.restore(outside)
-        is_inside = False
-        while not (is_inside := self.protocol.holds(chosen, self.engine.agents)) and self.step < limit:
-            if patience.is_over():
-                break
-            self.engine.advance(self.step + 1)
-        found = self.step if is_inside else None
-        self.restore(now)
-        return found
+        chosen = self.protocol.sets[name]
+        engine = self._new([], met=lambda agents: self.protocol.holds(chosen, agents))
+        engine.restore(outside)
+        trajectory = Trajectory(self.plan, engine, progress=Patience().is_over)
+        return trajectory.step if trajectory.run(limit) else None
 
-    def told_step(self, focus: int | None) -> dict[str, Any]:
-        """Make one interaction; the executed source lines come from running it again on copies of the agents."""
+    def before_step(self, focus: int | None) -> list[Any]:
+        return [copy.copy(agent) for agent in self.engine.agents]
+
+    def told_step(self, before: list[Any], focus: int | None) -> dict[str, Any]:
+        """The executed source lines come from running the interaction again on copies of the agents."""
         engine, protocol = self.engine, self.protocol
-        kept = [copy.copy(agent) for agent in engine.agents]
-        engine.advance(engine.step + 1)
         i, j, coins = engine.last_meeting()
-        before = _shown(kept[i]), _shown(kept[j])
-        _, lines = traced(protocol.interact, kept[i], kept[j], protocol.p, coins)
-        after = _shown(engine.agents[i]), _shown(engine.agents[j])
-        text = "; ".join(
-            f"{role} {agent}: " + (", ".join(f"{k} {x.get(k)}→{y[k]}" for k in y if x.get(k) != y[k]) or "unchanged")
-            for role, agent, x, y in zip(("initiator", "responder"), (i, j), before, after, strict=True)
-        )
-        return {"pair": (i, j), "text": text, "lines": lines, "changed": before != after}
+        states = shown_object(before[i]), shown_object(before[j])
+        _, lines = traced(protocol.interact, before[i], before[j], protocol.p, coins)
+        meeting = Interaction(i, j, states, (shown_object(engine.agents[i]), shown_object(engine.agents[j])))
+        changed = meeting.before != meeting.after
+        return {"pair": (i, j), "text": meeting.sentence(), "lines": lines, "changed": changed}
 
     def picture(self) -> np.ndarray:
         return np.array([self.look.byte(a) for a in self.engine.agents], np.uint8)
@@ -96,11 +88,7 @@ class ObjectWorld(World):
         return [self.protocol.label(a, self.protocol.p) for a in self.engine.agents]  # type: ignore[attr-defined]
 
     def state(self, agent: int) -> dict[str, Any]:
-        return _shown(self.engine.agents[agent])
-
-
-def _shown(agent: Any) -> dict[str, Any]:
-    return {name: shortened(value) for name, value in vars(agent).items()}
+        return shown_object(self.engine.agents[agent])
 
 
 class ObjectLook:

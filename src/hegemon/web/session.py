@@ -5,9 +5,9 @@ past moment begins a new future there. All disturbances are faults, which `hegem
 """
 
 import bisect
-import random
+import math
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from typing import Any
 
 from hegemon.compute.randomness import FAULT, generator
@@ -17,16 +17,17 @@ from hegemon.models.protocol import Protocol
 from hegemon.models.start_files import opened
 from hegemon.runs.disturbances import record
 from hegemon.runs.faults import agents_left
-from hegemon.runs.rates import churns, marks_of, read_rates
+from hegemon.runs.rates import churns, marks_of, read_rates, steps_until
 from hegemon.runs.record import RunRecord
 from hegemon.runs.run import Fault
 from hegemon.runs.schedules import Prescribed, prescribed_steps
 from hegemon.runs.setting import Start, topology_for
-from hegemon.web.chunks import Chunks
+from hegemon.runs.trajectory import FAULT as STRUCK
+from hegemon.runs.trajectory import PRESCRIBED, Happening
 from hegemon.web.healing import Healing
 from hegemon.web.layout import require_watchable
-from hegemon.web.watched_events import UNDISTURBED, WatchedEvents, about_n, given_faults
-from hegemon.web.world import World
+from hegemon.web.watched_events import UNDISTURBED, about_n, given_faults, require_watched
+from hegemon.web.world import Told, World
 
 MOST_SNAPSHOTS = 64
 MOST_BYTES = 400_000_000  # of snapshots
@@ -72,72 +73,95 @@ class Session:
         if schedule and world.kind == "bands":
             raise InvalidInput(f"{start} prescribes interactions of agents, and beyond a million only counts are kept")
         self.world, self.schedule = world, schedule
-        self.chosen: dict[int, Prescribed] = dict(enumerate(schedule))  # step -> its prescribed interaction
         self.story_start: tuple[int, list[int], int] | None = None  # before the choices: step, codes, faults
         self.branch += 1
         self.start = shown or (named if isinstance(named, str) else None) or self.protocol.default_start
         self.given = given_faults(self.record, world, schedule)
-        self.faults = list(self.given)  # also those made by hand, sorted by step
-        self._applied, self._rng = 0, generator(self.seed, 0, FAULT)
-        self.events = WatchedEvents(read_rates(self.record.rates), world, self._rng, self.record.scheduler)
-        self._chance = random.Random(self.seed)
-        self._snapshots: list[tuple[int, int, Any, tuple[Any, ...]]] = []
+        self.rates = require_watched(self.record, world)
+        chance = generator(self.seed, 0, FAULT)
+        self.trajectory = world.begin(dict(enumerate(schedule)), self.given, self.rates, chance)
+        self.trajectory.notice = self._notice
+        self._chance = generator(self.seed, 1, FAULT)  # of faults that come by hand at a rate
+        self._snapshots: list[tuple[int, int, Any]] = []
         self._worked = 0.0
-        self._chunks = Chunks(world)
         self.rows: list[tuple[int, dict[str, Any]]] = []
         self._spacing = 0
         self.last: dict[str, Any] = {}
         self.note = ""
         self._healing = Healing(world)
-        if not self._apply():
-            self._keep()
+        self._keep()
+        self.trajectory.run(0)  # the faults before the first step
 
     # -- time -------------------------------------------------------------------------------------------
 
     @property
     def step(self) -> int:
-        return self.world.step
+        return self.trajectory.step
+
+    @property
+    def faults(self) -> list[Fault]:
+        """The faults that have happened and those that are known to come, also by hand, by step."""
+        return self.trajectory.faults
+
+    @property
+    def chosen(self) -> Mapping[int, Prescribed]:
+        """The prescribed steps, by the number of steps before them."""
+        return self.trajectory.prescribed
 
     @property
     def is_over(self) -> bool:
         """Whether nothing can change any more and no fault will come."""
-        more = self.rate or self.events.rates
-        return self.world.is_silent and self.all_given and not more
+        return self.world.is_silent and self.all_given and not (self.rate or self.rates)
 
     @property
     def all_given(self) -> bool:
         """Whether all known disturbances have happened."""
-        return self._applied == len(self.faults)
+        return self.trajectory.applied == len(self.faults)
 
     @property
     def undisturbed(self) -> str:
         """Why nothing can be disturbed by hand; empty if it can."""
-        return UNDISTURBED if self.events.rates else "" if self.world.can_disturb else self.world.undisturbed
+        return UNDISTURBED if self.rates else "" if self.world.can_disturb else self.world.undisturbed
 
     def advance(self, target: int, deadline: float | None = None, tell: bool = False) -> None:
         """Advance to the step `target`, with all disturbances on the way; stops earlier at the deadline."""
         begin = time.monotonic()
-        brief = 0.1 if deadline is None else min(0.1, max(0.001, (deadline - begin) / 5))
+        limit = math.inf if deadline is None else deadline
         self.last = {}
-        while self.step < target:
-            self._plan_fault()
-            goal = min(target, self._next_fault(), self._next_chosen(), self.events.due)
-            if self.step == self.events.due:
-                self.last = self.events.strike()
-            elif self.step in self.chosen:
-                self.last = self.world.follow(self.chosen[self.step])
-                self._healing.follow()
-            elif tell and self.step == goal - 1:
-                self.last = self.world.told_step(self.focus)
-            else:
-                self._chunks.advance(goal - (tell and goal == target), brief)
-            if self._apply():
-                self.last = {}
-            if deadline is not None and time.monotonic() >= deadline:
-                break
+        self._plan_fault()
+        self.trajectory.run(target - tell, limit)
+        if tell and self.step == target - 1:
+            self._tell(limit)
         self._worked += time.monotonic() - begin
         if self._worked > BETWEEN:
             self._keep()
+
+    def _tell(self, deadline: float) -> None:
+        """Make one step, and describe it."""
+        trajectory, told = self.trajectory, Told(self.world, self.focus)
+        if not trajectory.has_milestone_now:
+            trajectory.observer = told
+        try:
+            trajectory.run(self.step + 1, deadline)
+        finally:
+            trajectory.observer = None
+        if told.last and not self._is_struck:
+            self.last = told.last
+
+    def _notice(self, happening: Happening) -> None:
+        """What was no drawn step has just happened."""
+        self.last = self.world.told_happening(happening)
+        if happening.kind == PRESCRIBED:
+            self._healing.follow()
+        if happening.kind == STRUCK and not self.trajectory.is_fault_due:
+            self._healing.begin(self.trajectory.applied)
+            self._keep()
+            self._plan_fault()
+
+    @property
+    def _is_struck(self) -> bool:
+        """Whether the last thing that happened is a fault."""
+        return self.trajectory.last_fault == self.step
 
     def go_to(self, target: int) -> bool:
         """Go to any step, past or future, for at most half a minute; returns whether it was reached."""
@@ -153,12 +177,10 @@ class Session:
             raise InvalidInput(f"there is no {self.moment(target)[:80]} to go to; the last one is {FAR:,}")
         if target < self.step:
             index = bisect.bisect_right(self._snapshots, target, key=lambda kept: kept[0]) - 1
-            _, self._applied, (self._rng.bit_generator.state, events), snapshot = self._snapshots[index]
-            self.events.restore(events)
-            self.world.restore(snapshot)
+            self.trajectory.restore(self._snapshots[index][2])
             self.last = {}
-            self._healing.recall(max([f.step for f in self.faults[: self._applied]], default=0))
-            self._apply()
+            self._healing.recall(self.trajectory.last_fault or 0)
+            self.trajectory.run(self.step)  # the faults that are due there
         deadline = time.monotonic() + LONGEST_JUMP
         while self.step < target:
             if time.monotonic() > deadline:
@@ -173,20 +195,16 @@ class Session:
         if (end := self._after_chosen) > self.step:
             yield from self.jump(end)
         self._plan_fault()
-        deadline, begin, limit, met = time.monotonic() + PATIENCE, self.step, self._next_fault(), False
-        while not met and self.step < limit and time.monotonic() < deadline:
+        deadline, begin, met, faults = time.monotonic() + PATIENCE, self.step, False, self.disturbed
+        while not met and self.disturbed == faults and time.monotonic() < deadline:
             before = time.monotonic()
-            if self.step == self.events.due:
-                met = self.events.changes_output(self.events.strike())
-            elif self.world.is_silent and not self.events.rates:
+            met = self.world.seek_change(before + 5 * SLICE)
+            if self.trajectory.ended:
                 break
-            else:
-                met = self.world.advance_to_change(min(limit, self.events.due), before + 5 * SLICE)
             self._worked += time.monotonic() - before
             if self._worked > BETWEEN and not met:
                 self._keep()
             yield
-        self._apply()
         self.last = {}
         self._keep()
         if met and self.step > begin:  # repeat the last step, to get its description
@@ -200,12 +218,6 @@ class Session:
     def _after_chosen(self) -> int:
         return max(self.chosen) + 1 if self.chosen else 0
 
-    def _next_chosen(self) -> int:
-        """The next prescribed step after this one."""
-        if self.step + 1 >= self._after_chosen:
-            return FAR
-        return min((step for step in self.chosen if step > self.step), default=FAR)
-
     @property
     def story_end(self) -> int:
         """The step after the uninterrupted series of chosen steps."""
@@ -217,27 +229,27 @@ class Session:
     def choose(self, prescribed: Prescribed) -> None:
         """Make this step instead of a drawn one; a new future begins."""
         begin, codes = self.step, self.protocol.space.encode_array(self.world.engine.configuration().agents).tolist()
-        kept = self.chosen, self.faults
-        story = self.story_start
-        goes_on = story is not None and story[0] <= begin <= self.story_end and story[2] == self._applied
+        trajectory, story = self.trajectory, self.story_start
+        future = trajectory.prescribed, trajectory.faults
+        goes_on = story is not None and story[0] <= begin <= self.story_end and story[2] == self.disturbed
         self._forget_future()
-        self.chosen[begin] = prescribed
+        trajectory.prescribed = {**trajectory.prescribed, begin: prescribed}
         try:
             self.advance(begin + 1)
         except InvalidInput:
-            self.chosen, self.faults = kept
+            trajectory.prescribed, trajectory.faults = future
             raise
-        self.story_start = story if goes_on else (begin, codes, self._applied)
+        self.story_start = story if goes_on else (begin, codes, self.disturbed)
         self.branch += 1
 
     def _forget_future(self) -> None:
         """Drop what was recorded for later steps: faults by hand, choices, snapshots and results."""
         self._forget_faults()
-        self.chosen = {step: one for step, one in self.chosen.items() if step < self.step}
+        self.trajectory.prescribed = {step: chosen for step, chosen in self.chosen.items() if step < self.step}
         if self.story_start is not None and self.story_start[0] >= self.step:
             self.story_start = None
-        self._snapshots = [kept for kept in self._snapshots if kept[0] <= self.step and kept[1] <= self._applied]
-        self._healing.forget(self._applied)
+        self._snapshots = [kept for kept in self._snapshots if kept[0] <= self.step and kept[1] <= self.disturbed]
+        self._healing.forget(self.disturbed)
         self.rows = [row for row in self.rows if row[0] <= self.step]
 
     def forget_rows(self, step: int) -> None:
@@ -251,63 +263,43 @@ class Session:
     def _keep(self) -> None:
         """Keep a snapshot of the present; if there are too many, drop every second one, but never the first."""
         self._worked = 0.0
-        step = self.step
+        step, faults = self.step, self.disturbed
         if self._snapshots and not self.world.keeps_its_past:
             return
-        self._snapshots = [kept for kept in self._snapshots if kept[0] != step or kept[1] != self._applied]
-        place = bisect.bisect_right(self._snapshots, (step, self._applied), key=lambda kept: kept[:2])
-        snapshot = self.world.snapshot()
-        chance = self._rng.bit_generator.state, self.events.state()
-        self._snapshots.insert(place, (step, self._applied, chance, snapshot))
-        size = sum(getattr(part, "nbytes", 64) for part in snapshot)
+        self._snapshots = [kept for kept in self._snapshots if kept[:2] != (step, faults)]
+        place = bisect.bisect_right(self._snapshots, (step, faults), key=lambda kept: kept[:2])
+        snapshot = self.trajectory.snapshot()
+        self._snapshots.insert(place, (step, faults, snapshot))
+        size = sum(getattr(part, "nbytes", 64) for part in snapshot[1])
         if len(self._snapshots) > max(4, min(MOST_SNAPSHOTS, MOST_BYTES // size)):
             self._snapshots = self._snapshots[:1] + self._snapshots[2::2]
 
     # -- disturbances -----------------------------------------------------------------------------------
 
-    def _next_fault(self) -> int:
-        return self.faults[self._applied].step if self._applied < len(self.faults) else FAR
-
-    def _apply(self) -> bool:
-        """Apply the faults that are due at this step; returns whether there were any."""
-        begin = self._applied
-        while self._applied < len(self.faults) and self.faults[self._applied].step <= self.step:
-            self.world.corrupt(self.faults[self._applied], self._rng)
-            self._applied += 1
-        if self._applied > begin:
-            self._healing.begin(self._applied)
-            self._keep()
-        return self._applied > begin
-
     def _forget_faults(self) -> None:
         """Drop the later faults that were made by hand; those of the command line stay."""
-        self.faults = self.faults[: self._applied] + [fault for fault in self.given if fault.step > self.step]
+        given = [fault for fault in self.given if fault.step > self.step]
+        self.trajectory.faults = self.trajectory.happened + given
 
     def _plan_fault(self) -> None:
         """With a rate of faults, plan the next one after a geometric number of steps."""
-        if self.rate > 0 and all(fault in self.given for fault in self.faults[self._applied :]):
+        if self.rate > 0 and all(fault in self.given for fault in self.faults[self.disturbed :]):
             per_step = self.rate if self.world.is_rounds else self.rate / self.protocol.n
-            wait = max(1, round(self._chance.expovariate(per_step)))
-            self._insert(Fault(self.step + wait, self.rate_agents))
-
-    def _insert(self, *faults: Fault) -> None:
-        """Insert faults among those to come, by step."""
-        for fault in faults:
-            bisect.insort(self.faults, fault, lo=self._applied, key=lambda one: one.step)
+            self.trajectory.add(Fault(self.step + steps_until(self._chance, per_step), self.rate_agents))
 
     def disturb(self, *faults: Fault) -> None:
         """Apply faults at the present step; what had been recorded for later steps is dropped."""
         self._require_disturbable()
-        future = self.faults, self.chosen, self.story_start
-        before = self.world.snapshot(), self._applied, self._rng.bit_generator.state
+        trajectory = self.trajectory
+        future = trajectory.faults, trajectory.prescribed, self.story_start
+        now = trajectory.snapshot()
         try:
             self._forget_future()
-            self._insert(*faults)
-            self._apply()
+            trajectory.add(*faults)
+            trajectory.run(self.step)
         except InvalidInput:
-            snapshot, self._applied, self._rng.bit_generator.state = before
-            self.world.restore(snapshot)
-            self.faults, self.chosen, self.story_start = future
+            trajectory.restore(now)
+            trajectory.faults, trajectory.prescribed, self.story_start = future
             raise
         self.last, self.note = {}, ""
         self.branch += 1
@@ -368,21 +360,21 @@ class Session:
     @property
     def is_as_given(self) -> bool:
         """Whether all disturbances up to now are those of the command line."""
-        return tuple(self.faults[: self._applied]) == self.given[: self._applied]
+        return tuple(self.trajectory.happened) == self.given[: self.disturbed]
 
     @property
     def agents(self) -> int:
         """How many agents the faults up to now have left."""
-        return agents_left(self.faults[: self._applied], self.protocol, None)
+        return agents_left(self.trajectory.happened, self.protocol, None)
 
     @property
     def disturbed(self) -> int:
         """How many disturbances there were up to now."""
-        return self._applied
+        return self.trajectory.applied
 
     def disturbances(self) -> list[dict[str, Any]]:
         """The disturbances up to now."""
-        return [record(fault) for fault in self.faults[: self._applied]]
+        return [record(fault) for fault in self.trajectory.happened]
 
     def require_agent(self, agent: int) -> None:
         if not 0 <= agent < self.protocol.n:
@@ -399,10 +391,10 @@ class Session:
         found = {"readAt": self.step, "values": values, "lamps": lamps}
         if churns(self.given):
             found["agents"] = self.agents
-        if self.events.rates:  # faults never end, so a time of healing is undefined
-            return found | {"healing": {}, "events": self.events.measures()}
-        self.note = self._healing.watch(lamps.get("safe"), self._applied) or self.note
-        return found | {"healing": self._healing.record(self._applied)}
+        if self.trajectory.events:  # faults never end, so a time of healing is undefined
+            return found | {"healing": {}, "events": self.trajectory.events.measures(self.world.engine)}
+        self.note = self._healing.watch(lamps.get("safe"), self.disturbed) or self.note
+        return found | {"healing": self._healing.record(self.disturbed)}
 
     def _note_row(self, values: dict[str, Any]) -> None:
         steps = [row[0] for row in self.rows]

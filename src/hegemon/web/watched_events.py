@@ -10,69 +10,28 @@ from hegemon.errors import InvalidInput
 from hegemon.models.protocol import Protocol
 from hegemon.runs.disturbances import read_disturbances
 from hegemon.runs.faults import agents_left, fault_codes, require_churn
-from hegemon.runs.rates import FAR, EventProcess, Rate, churns
+from hegemon.runs.rates import Rate, churns, read_rates
 from hegemon.runs.record import RunRecord
 from hegemon.runs.run import Fault
 from hegemon.web.world import World
 
 if TYPE_CHECKING:
-    from hegemon.engines.schedulers.scheduler import Scheduler
+    from hegemon.models.state import StateSpace
 
 FOLLOWS = ("agents", "batch")  # engines that can go back to a moment with a different set of agents
 UNDISTURBED = "this run has rates, which disturb it; a run has rates or disturbances, not both"
 
 
-class WatchedEvents:
-    """`due` is the step just before the next event; the event itself is the step after it."""
-
-    def __init__(
-        self,
-        rates: tuple[Rate, ...],
-        world: World,
-        rng: np.random.Generator,
-        scheduler: "str | Scheduler | None" = None,
-    ):
-        self._world, self.rates = world, rates
-        self._process: EventProcess | None = None
-        if not rates:
-            return
+def require_watched(record: RunRecord, world: World) -> tuple[Rate, ...]:
+    """The rates of a record; refused where the world cannot follow them."""
+    rates, protocol = read_rates(record.rates), world.protocol
+    if rates:
         _require_following(world, "events", "rates")
-        if churns(rates):
-            require_churn(world.protocol, world.topology, scheduler_for(scheduler, world.protocol, world.topology))
-        if churns(rates) or any(one.kind == "crash" for one in rates):
-            world.unread = about_n(world.protocol)
-        self._process = EventProcess(rates, world.protocol, rng)
-
-    @property
-    def due(self) -> int:
-        return self._process.step - 1 if self._process else FAR
-
-    def strike(self) -> dict[str, Any]:
-        """Make the due event happen; returns its description."""
-        process: Any = self._process
-        hit = process.strike(self._world.engine)
-        before, after = (self._world.protocol.space.mapping_of(code) if code >= 0 else None for code in hit)
-        return {"text": _told(before, after), "lines": [], "changed": hit[0] != hit[1], "hit": hit}
-
-    def changes_output(self, told: dict[str, Any]) -> bool:
-        """Whether the event changed an output, or the number of agents that have one."""
-        protocol = self._world.protocol
-
-        def leads(code: int) -> bool:
-            return code >= 0 and bool(protocol.holds(protocol.output, protocol.space.namespace(code)))
-
-        return leads(told["hit"][0]) != leads(told["hit"][1])
-
-    def state(self) -> tuple[int, int]:
-        """What a snapshot keeps of the events, besides the state of the generator."""
-        return (self._process.step, self._process.number) if self._process else (FAR, 0)
-
-    def restore(self, state: tuple[int, int]) -> None:
-        if self._process:
-            self._process.step, self._process.number = state
-
-    def measures(self) -> dict[str, Any]:
-        return self._process.measures(self._world.engine) if self._process else {}
+    if churns(rates):
+        require_churn(protocol, world.topology, scheduler_for(record.scheduler, protocol, world.topology))
+    if churns(rates) or any(rate.kind == "crash" for rate in rates):
+        world.unread = about_n(protocol)
+    return rates
 
 
 def given_faults(record: RunRecord, world: World, schedule: list[Any]) -> tuple[Fault, ...]:
@@ -115,7 +74,13 @@ def about_n(protocol: Protocol) -> frozenset[str]:
     )
 
 
-def _told(before: dict[str, Any] | None, after: dict[str, Any] | None) -> str:
+def told_event(space: "StateSpace", *codes: int) -> dict[str, Any]:
+    """A description of an event that changed the code of its agent, or -1 where it is absent."""
+    before, after = (space.mapping_of(code) if code >= 0 else None for code in codes)
+    return {"text": _sentence(before, after), "lines": [], "changed": before != after}
+
+
+def _sentence(before: dict[str, Any] | None, after: dict[str, Any] | None) -> str:
     def shown(state: dict[str, Any]) -> str:
         return ", ".join(f"{name}={value}" for name, value in state.items())
 

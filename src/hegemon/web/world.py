@@ -1,7 +1,9 @@
-"""What a session can watch, whatever the model: something that advances, goes back, and can be looked at."""
+"""What a session can watch, whatever the model: a trajectory, and how its moments look."""
 
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,8 +12,11 @@ from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
 from hegemon.models.protocol import Protocol
 from hegemon.runs.capabilities import Capabilities
+from hegemon.runs.plan import RunPlan
+from hegemon.runs.rates import Rate
 from hegemon.runs.run import Fault
 from hegemon.runs.schedules import Prescribed
+from hegemon.runs.trajectory import Happening, Observer, Trajectory
 from hegemon.web.explaining import Listing
 
 SEARCH_SECONDS = 2.0  # processor time of the search for the exact first step inside a set
@@ -32,6 +37,19 @@ class Patience:
         return now > self._end
 
 
+class Told(Observer):
+    """Describes the drawn steps of a world; `last` is the latest description."""
+
+    def __init__(self, world: "World", focus: int | None = None):
+        self._world, self._focus, self.last = world, focus, dict[str, Any]()
+
+    def begin(self) -> None:
+        self._before = self._world.before_step(self._focus)
+
+    def end(self) -> None:
+        self.last = self._world.told_step(self._before, self._focus)
+
+
 class World(ABC):
     supports: ClassVar[Capabilities]  # the options of a watched run
     can_disturb = False
@@ -46,51 +64,60 @@ class World(ABC):
     protocol: Protocol
     topology: Topology
     engine: Any
+    plan: RunPlan
+    trajectory: Trajectory  # see `begin`
     look: Any  # has `channels`: what the bytes of a picture mean
     listing: Listing
 
+    def begin(
+        self, prescribed: Mapping[int, Prescribed] | None = None, faults: Sequence[Fault] = (),
+        rates: tuple[Rate, ...] = (), chance: np.random.Generator | None = None,
+    ) -> Trajectory:  # fmt: skip
+        """The trajectory that is watched; nothing is asked of a world before it has one."""
+        self.plan = replace(self.plan, prescribed=prescribed or {}, faults=tuple(faults), rates=rates)
+        self.trajectory = Trajectory(self.plan, self._moved, chance)
+        return self.trajectory
+
     @property
-    @abstractmethod
+    def _moved(self) -> Any:
+        """What the trajectory moves."""
+        return self.engine
+
+    @property
     def step(self) -> int:
         """The number of steps or rounds made."""
+        return self.trajectory.step
 
     @property
     def is_silent(self) -> bool:
         """Whether nothing will ever change again."""
-        return False
+        return bool(self._moved.is_silent)
 
     def prepare(self) -> None:  # noqa: B027 (some worlds compile nothing)
         """Compile what the first step needs; nothing else changes."""
 
     @abstractmethod
-    def advance(self, limit: int) -> None:
-        """Advance towards the step `limit`; may return early."""
-
-    @abstractmethod
-    def advance_to_change(self, limit: int, deadline: float) -> bool:
-        """Advance to the next change of an agent's output, within limit and deadline; returns whether there is one."""
+    def seek_change(self, deadline: float) -> bool:
+        """Advance to the next change of an agent's output, or to the deadline; returns whether there is one."""
 
     def snapshot(self) -> tuple[Any, ...]:
-        return self.engine.snapshot()
-
-    def restore(self, snapshot: tuple[Any, ...]) -> None:
-        self.engine.restore(snapshot)
-
-    def corrupt(self, fault: Fault, rng: np.random.Generator) -> None:
-        """Carry out a fault; where nothing can be disturbed, raise InvalidInput with the reason."""
-        raise InvalidInput(self.undisturbed)
+        return self._moved.snapshot()
 
     @abstractmethod
     def entry(self, outside: tuple[Any, ...], name: str, limit: int) -> int | None:
         """The exact first step inside a set after the snapshot `outside`, which is outside; None: not found in time."""
 
     @abstractmethod
-    def told_step(self, focus: int | None) -> dict[str, Any]:
-        """Make one step, and describe it."""
+    def before_step(self, focus: int | None) -> Any:
+        """What `told_step` needs of the moment before."""
 
-    def follow(self, prescribed: Prescribed) -> dict[str, Any]:
-        """Make a prescribed interaction or round instead of a drawn one; returns its description."""
-        raise InvalidInput(f"{self.protocol.id} follows no prescribed interactions; give another start")
+    @abstractmethod
+    def told_step(self, before: Any, focus: int | None) -> dict[str, Any]:
+        """A description of the drawn step that was made last."""
+
+    def told_happening(self, happening: Happening) -> dict[str, Any]:
+        """A description of what was no drawn step."""
+        return {}
 
     @abstractmethod
     def picture(self) -> np.ndarray:

@@ -5,9 +5,9 @@ It uses engines by their contract; `Batch`, `Agents` and `Rounds` are named wher
 """
 
 import contextlib
-import dataclasses
-import time
+import copy
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,18 +26,16 @@ from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
 from hegemon.models.protocol import Protocol
 from hegemon.runs.capabilities import supporting
-from hegemon.runs.faults import corrupted
 from hegemon.runs.plan import RunPlan
-from hegemon.runs.run import Fault
-from hegemon.runs.schedules import Prescribed, carry_out
 from hegemon.runs.setting import Start, initial_configuration
 from hegemon.runs.stories import Interaction, Round
-from hegemon.runs.trajectory import Trajectory
+from hegemon.runs.trajectory import EVENT, FAULT, Happening, Trajectory
 from hegemon.web.explaining import listing, traced
 from hegemon.web.layout import LARGEST_DRAWN, LARGEST_RASTER
 from hegemon.web.look import Look
 from hegemon.web.readings import FEW, CompiledReadings, PlainReadings, plain
 from hegemon.web.rehearsal import rehearsed
+from hegemon.web.watched_events import told_event
 from hegemon.web.world import ELSEWHERE, Patience, World
 
 
@@ -80,11 +78,11 @@ class AgentWorld(World):
         self._loud = outputs_change(protocol) if self.has_output else None
         quiet = never("never")
         if self._loud and kind is not Batch:
-            quiet = dataclasses.replace(self._loud, watch=0)
-        self._quiet = quiet
+            quiet = replace(self._loud, watch=0)
         self._key = stream(seed, 0, KERNEL)
         configuration = initial_configuration(protocol, start, seed, 0, kind.as_multiset, topology)
-        self.engine = kind(protocol, topology, configuration, quiet, self._key, **self._options)
+        self.plan = RunPlan(protocol, topology, kind, quiet, self._options)
+        self.engine = self.plan.engine(configuration, self._key)
         self.look = Look(protocol, None if kind.as_multiset else rehearsed(protocol, topology, configuration.agents))
         self.listing = listing(getattr(protocol, "update" if self.is_rounds else "interact"))
         readings = PlainReadings if protocol.n <= FEW else CompiledReadings
@@ -92,54 +90,38 @@ class AgentWorld(World):
 
     # -- time -------------------------------------------------------------------------------------------
 
-    @property
-    def step(self) -> int:
-        return int(self.engine.step)
-
-    @property
-    def is_silent(self) -> bool:
-        return bool(self.engine.is_silent)
-
     def prepare(self) -> None:
-        now = self.snapshot()
+        trajectory = self.trajectory
+        now, notice, trajectory.notice = trajectory.snapshot(), trajectory.notice, None
         with contextlib.suppress(InvalidInput):  # the author's code failed: the step itself reports it
-            self.engine.advance(self.step + 1)
-        self.restore(now)
+            trajectory.run(self.step + 1)
+        trajectory.restore(now)
+        trajectory.notice = notice
 
-    def advance(self, limit: int) -> None:
-        self.engine.advance(limit)
-
-    def advance_to_change(self, limit: int, deadline: float) -> bool:
+    def seek_change(self, deadline: float) -> bool:
         if not self._loud:
             raise InvalidInput(f"{self.protocol.id} has no output, so no change of it can be looked for")
-        ahead = self.engine  # the engine that searches for the change
-        if isinstance(ahead, Batch):
-            ahead = Batch(self.protocol, self.topology, self.engine.configuration(), self._loud, self._key.copy())
-            ahead.restore(self.engine.snapshot())
-        else:
-            ahead.stop = self._loud
-        met, chunk = False, max(64, self.protocol.n)
-        while not met and ahead.step < limit and time.monotonic() < deadline and not ahead.is_silent:
-            met = ahead.advance(min(limit, ahead.step + chunk))
-            chunk = min(2 * chunk, 10**9 if isinstance(ahead, Batch) else 2_000_000)
-        if isinstance(ahead, Batch):
-            while self.engine.step < ahead.step:
-                self.engine.advance(ahead.step)
-        else:
-            ahead.stop = self._quiet
-        return met
-
-    def corrupt(self, fault: Fault, rng: np.random.Generator) -> None:
-        self.engine.load(corrupted(fault, self.engine, rng))
+        trajectory = self.trajectory
+        if not isinstance(self.engine, Batch):
+            return trajectory.seek(self._loud, deadline=deadline)
+        scout = Trajectory(
+            replace(self.plan, stop=self._loud, prescribed=trajectory.prescribed, faults=tuple(trajectory.faults)),
+            Batch(self.protocol, self.topology, self.engine.configuration(), self._loud, self._key.copy()),
+            copy.deepcopy(trajectory.chance),
+        )
+        scout.restore(trajectory.snapshot())
+        is_met = scout.run(deadline=deadline)
+        trajectory.run(scout.step)
+        return is_met
 
     def entry(self, outside: tuple[Any, ...], name: str, limit: int) -> int | None:
         if not isinstance(self.engine, Agents | Rounds) or not self._forgets:
             return None
         now = self.snapshot()
-        self.restore(outside)
+        self.engine.restore(outside)
         configuration = self.engine.configuration()
         stop, key = parse_stop(name, self.protocol), self._key.copy()
-        self.restore(now)
+        self.engine.restore(now)
         plan = RunPlan(self.protocol, self.topology, type(self.engine), stop, self._options)
         trajectory = Trajectory(plan, plan.engine(configuration, key), progress=Patience().is_over)
         if self.is_rounds:
@@ -150,31 +132,33 @@ class AgentWorld(World):
 
     # -- one step in words ---------------------------------------------------------------------------------
 
-    def told_step(self, focus: int | None) -> dict[str, Any]:
-        if self.is_rounds:
-            return self._told_round(focus)
+    def before_step(self, focus: int | None) -> np.ndarray | None:
         codes = getattr(self.engine, "codes", None)
-        kept = None if self.kind == "bands" else self.engine.configuration().agents if codes is None else codes.copy()
-        self._pass_one()
-        met = self.engine.last_meeting()
-        if met is None or kept is None:
+        if self.is_rounds or codes is None:
+            return None if self.kind == "bands" else self.engine.configuration().agents
+        return codes.copy()
+
+    def told_step(self, before: Any, focus: int | None) -> dict[str, Any]:
+        if self.is_rounds:
+            return self._told_round(before, focus)
+        meeting = self.engine.last_meeting()
+        if meeting is None or before is None:
             return {}
-        first, second, coin = met
-        before = kept[[first, second]] if codes is not None else self.space.encode_array(kept[[first, second]])
-        return self.told((first, second), before, coin)
+        *pair, coin = meeting
+        states = before[pair]
+        return self.told(tuple(pair), self.space.encode_array(states) if states.dtype.names else states, coin)
 
-    def _pass_one(self) -> None:
-        goal = self.engine.step + 1
-        while self.engine.step < goal:
-            self.engine.advance(goal)
-
-    def follow(self, prescribed: Prescribed) -> dict[str, Any]:
-        acting, before, after = carry_out(prescribed, self.protocol, self.topology, self.engine)
+    def told_happening(self, happening: Happening) -> dict[str, Any]:
+        space, prescribed = self.space, happening.prescribed
+        if happening.kind == EVENT:
+            return told_event(space, happening.before[0], happening.after[0])
+        if happening.kind == FAULT:
+            return {}
         if isinstance(prescribed, tuple):
-            return self.told(tuple(acting), before, prescribed[2])
-        states = ([self.space.mapping_of(code) for code in codes] for codes in (before, after))
-        told = tuple(zip(acting, *states, strict=True))
-        return {"text": Round(told).sentence() or "nothing changes", "lines": [], "changed": bool(told)}
+            return self.told(tuple(happening.acting), happening.before, prescribed[2])
+        states = ([space.mapping_of(code) for code in codes] for codes in (happening.before, happening.after))
+        changes = tuple(zip(happening.acting, *states, strict=True))
+        return {"text": Round(changes).sentence() or "nothing changes", "lines": [], "changed": bool(changes)}
 
     def told(self, pair: tuple[int, ...], before: Iterable[int], coin: int) -> dict[str, Any]:
         """The interaction of two states, in words and as executed lines of `interact`."""
@@ -187,11 +171,9 @@ class AgentWorld(World):
         text = Interaction(pair[0], pair[1], old, new, protocol.coins.mapping(coin)).sentence()
         return {"pair": pair, "text": text, "lines": lines, "changed": old != new}
 
-    def _told_round(self, focus: int | None) -> dict[str, Any]:
+    def _told_round(self, old: np.ndarray, focus: int | None) -> dict[str, Any]:
         """The round of one node: the one in focus, else one whose output changes, else one that changes."""
         protocol = self.protocol
-        old = self.engine.configuration().agents
-        self._pass_one()
         new = self.engine.configuration().agents
         changed = np.flatnonzero(old != new)
         acted = getattr(self.engine, "acted", None)

@@ -346,5 +346,5 @@ def test_what_is_watched_and_traced_is_the_run():
     values, found = session.world.readings()
     assert values["messages"] == run.measures["messages"] and values["leaders"] == run.leaders and found["finished"]
     assert session.world.engine.name == run.engine == "asynchronous"
-    lines = trace(traceable(RunRecord(protocol, **options)), topology_for(protocol), run.steps, 10_000)
+    lines = trace(traceable(RunRecord(protocol, **options)), run.steps, 10_000)
     assert sum("tells" in line for line in lines) == run.measures["messages"] - run.measures["lost"]

@@ -281,7 +281,8 @@ def test_the_page_follows_a_daemon():
     from hegemon.web.session import Session
 
     session = Session(HUANG(5), start="random", seed=1)
-    told = session.world.told_step(None)
+    session.advance(1, tell=True)
+    told = session.last
     assert session.protocol.time_unit == "steps" and told["changed"] and told["node"] in session.world.engine.acted
 
 

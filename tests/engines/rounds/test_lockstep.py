@@ -8,7 +8,7 @@ from hegemon.engines.rounds import lockstep, lockstep_kernels, rounds
 from hegemon.engines.rounds.lockstep_kernels import DEPARTS
 from hegemon.models import Bit, Coin, Group, Range, RoundsProtocol, at_least, whole
 from hegemon.runs.setting import topology_for
-from hegemon.web.worlds import AgentWorld
+from hegemon.web.worlds import AgentWorld, outputs_change
 from tests.engines.rounds.test_fast_forward import Lamps
 from tests.models.rounds_protocols import IndependentSet, Levels
 
@@ -249,10 +249,9 @@ def test_a_change_of_output_is_found_after_rounds_in_lockstep(monkeypatch):
         monkeypatch.setattr(lockstep, name, value)
     protocol = Signal(8)
     world = AgentWorld(protocol, topology_for(protocol, "ring:8"), None, 1)
-    found = []
+    trajectory, found = world.begin(), []
     for begin in (60, 75, 150):
-        while world.step < begin:
-            world.advance(begin)
+        trajectory.run(begin)
         assert world.engine._lockstep.rounds_made > 0
-        found.append((world.advance_to_change(begin + 22, float("inf")), world.step))
+        found.append((trajectory.seek(outputs_change(protocol), begin + 22), world.step))
     assert found == [(True, 70), (False, 97), (True, 170)]

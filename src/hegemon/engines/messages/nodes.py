@@ -5,7 +5,6 @@ when it begins or hears its first message, so the cost follows the messages.
 """
 
 from collections import defaultdict
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -57,8 +56,7 @@ class Nodes(MessageEngine):
         self.sent_to: dict[int, set[int]] = defaultdict(set)  # the communication graph of section 4
         self.first_heard: dict[int, int] = {}
         self.first_sent: dict[int, int] = {}
-        # a caller may replace it, to follow every call
-        self.call: Callable[..., Any] = lambda v, function, *arguments: getattr(protocol, function)(*arguments)
+        self.call = self.plain_call  # a caller may replace it, to follow every call
         self._sent: dict[int, dict[int, Any]] = {}
         self._arrived: list[tuple[int, int, Any]] = []  # the messages that arrived, kept where not all do
 
@@ -119,6 +117,9 @@ class Nodes(MessageEngine):
     @property
     def _classes(self) -> dict[str, type]:
         return classes_of(type(self.protocol).begin, self.protocol.node_type, self.protocol.format.kind)
+
+    def plain_call(self, v: int, function: str, *arguments: Any) -> Any:
+        return getattr(self.protocol, function)(*arguments)
 
     @property
     def next_round(self) -> int | None:
