@@ -1,8 +1,10 @@
 """`verify`: builds the chain of a protocol once, and evaluates all questions, or one."""
 
+import inspect
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, cast, overload
 
@@ -30,8 +32,27 @@ from hegemon.models.population import PopulationProtocol
 from hegemon.models.protocol import Protocol
 from hegemon.models.rounds import RoundsProtocol
 from hegemon.models.unreliable import unreliable
+from hegemon.runs.capabilities import supporting
+from hegemon.runs.record import RUN_OPTIONS, is_default, require_meant
 from hegemon.runs.setting import Graph, Identifiers, Start, Wake
 
+OF_CHANCE = supporting(
+    "verify",
+    "graph start property quantiles within scheduler loss one_sided memory symmetry checkpoint",
+)
+OF_INPUTS = supporting(
+    "the question predicate, which is about every input from its own start,",
+    "graph property scheduler loss one_sided memory symmetry",
+)
+OF_SCHEDULES = supporting(
+    "verify of all schedules of a daemon",
+    "graph start property scheduler coins loss one_sided memory symmetry",
+    instead="leave it out, or give a scheduler that draws",
+)
+OF_MESSAGES = supporting(
+    "verify of all runs of a protocol that sends messages",
+    "graph property within memory wake identifiers delay order loss duplicate crashes",
+)
 QUESTIONS = ("closed", "leader", "reached", "time", "holding", "predicate")
 
 
@@ -205,12 +226,11 @@ def verify(
     all of it as plain data. For a message-passing protocol it is a MessageVerification: all runs over all outcomes of
     all coins, with `one_leader`, `leaders`, `messages`, `rounds` and `within(k)` as fractions.
     """
-    begin = time.perf_counter()
+    begin, options = time.perf_counter(), dict(locals())
+    given = [name for name, usual in _usual_options().items() if not is_default(options[name], usual)]
+    require_meant(protocol, given, RUN_OPTIONS)
     if protocol.model.wakes:
-        _refuse(
-            f"is not for {protocol.id}, which sends messages", start=start, quantiles=quantiles, scheduler=scheduler,
-            coins=coins != "fair", symmetry=not symmetry, checkpoint=checkpoint, one_sided=one_sided or None,
-        )  # fmt: skip
+        OF_MESSAGES.require(given)
         return verify_messages(
             cast(MessageProtocol, protocol),
             graph=graph,
@@ -226,10 +246,6 @@ def verify(
             memory=memory,
             progress=progress,
         )
-    _refuse(
-        f"is for message passing, and {protocol.id} is not", wake=wake != "all", identifiers=identifiers != "random",
-        delay=delay, order=order != "fifo", duplicate=duplicate or None, crashes=tuple(crashes),
-    )  # fmt: skip
     if protocol.model.has_objects:
         raise InvalidInput(
             f"verify needs finitely many states that can be counted, and those of {protocol.id} are Python objects; "
@@ -240,13 +256,10 @@ def verify(
     if coins not in COINS:
         raise InvalidInput(f"coins = {coins!r} is not known; choose {' or '.join(COINS)}{meant(str(coins), COINS)}")
     daemon = parse_daemon(scheduler, protocol)
-    if coins != "fair" and daemon is None:
+    if coins != "fair" and daemon is None:  # said here, with what it needs
         raise InvalidInput(f"coins = {coins!r} needs a daemon that chooses them; give a scheduler such as central")
     if questions == ("predicate",):
-        _refuse(
-            "has no meaning for predicate, which is about every input from its own start", start=start,
-            quantiles=quantiles, within=within, checkpoint=checkpoint,
-        )  # fmt: skip
+        OF_INPUTS.require(given)
         if daemon is not None:
             raise InvalidInput(
                 f"predicate needs chance alone, and the daemon {daemon[0]} decides; give a law of chance"
@@ -255,12 +268,10 @@ def verify(
     if quantiles and "time" not in questions:
         raise InvalidInput(f"quantiles are of the question time, not of {questions[0]}; leave them out")
     if daemon is not None:
-        _refuse(
-            f"needs chance alone, and the daemon {daemon[0]} decides", quantiles=quantiles, within=within,
-            checkpoint=checkpoint,
-        )  # fmt: skip
+        OF_SCHEDULES.require(given)
         asked = questions, name, property is None
         return _verify_daemon(protocol, daemon, coins, asked, graph, start, memory, progress, begin)
+    OF_CHANCE.require(given)
     case = Instance(protocol, graph, start, symmetry, memory, progress, scheduler)
     answers: StoredAnswers | RecomputedAnswers
     if isinstance(case.chain, RecomputedChain):
@@ -284,11 +295,11 @@ def verify(
     )
 
 
-def _refuse(why: str, **options: Any) -> None:
-    """Refuse the first of these options that is given: any value but None, False and an empty tuple."""
-    for name, value in options.items():
-        if value is not None and value is not False and not (isinstance(value, tuple) and not value):
-            raise InvalidInput(f"{name} {why}; leave it out")
+@cache
+def _usual_options() -> dict[str, Any]:
+    """The options of `verify` with their defaults."""
+    parameters = inspect.signature(inspect.unwrap(verify)).parameters.values()
+    return {one.name: one.default for one in parameters if one.name not in ("protocol", "progress")}
 
 
 def parse_property(text: str | None, protocol: Protocol) -> tuple[tuple[str, ...], str]:

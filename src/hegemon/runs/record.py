@@ -219,7 +219,7 @@ class RunRecord:
         return {
             name: value
             for name, value, default in zip(names, values_of(self), defaults, strict=True)
-            if value is not default and not _is_default(value, default)
+            if not is_default(value, default)
         }  # fmt: skip
 
     @property
@@ -231,12 +231,7 @@ class RunRecord:
         self, spelled: Callable[[Option], str] = lambda option: option.name, given: Iterable[str] = ()
     ) -> None:
         """An option that the protocol's model does not know is an error, never ignored; not even a default `given`."""
-        known, model = options_of(type(self)), self.protocol.model
-        for name in (*self.given, *given):
-            if not model.knows(known[name].needs):
-                instead = known.get(known[name].instead)
-                use = spelled(instead) if instead and model.knows(instead.needs) else None
-                raise unmeant(spelled(known[name]), self.protocol, use)
+        require_meant(self.protocol, (*self.given, *given), options_of(type(self)), spelled)
 
     def process(self) -> Any:
         """The protocol with lost or one-sided interactions and crashed or paused agents, as the options require."""
@@ -336,12 +331,28 @@ def _defaults(record: type) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any,
     return tuple(options), attrgetter(*options), tuple(one.default for one in options.values())
 
 
-def _is_default(value: Any, default: Any) -> bool:
+def require_meant(
+    protocol: "Protocol", names: Iterable[str], known: Mapping[str, Option],
+    spelled: Callable[[Option], str] = lambda option: option.name,
+) -> None:  # fmt: skip
+    """Refuse an option that the protocol's model does not know, with the one that it knows instead, if any."""
+    model = protocol.model
+    for name in names:
+        if name in known and not model.knows(known[name].needs):
+            instead = known.get(known[name].instead)
+            use = spelled(instead) if instead and model.knows(instead.needs) else None
+            raise unmeant(spelled(known[name]), protocol, use)
+
+
+def is_default(value: Any, default: Any) -> bool:
+    """Whether an option has its default value; an empty list is none, and 0 is a number."""
+    if value is default:
+        return True
     if isinstance(value, int | float):
         return bool(value == default)  # 0 is a limit, and None is none
     if isinstance(value, str | tuple | list):
         return value == default or not (value or default)
-    return value is default
+    return False
 
 
 RUN_OPTIONS = options_of(RunRecord)

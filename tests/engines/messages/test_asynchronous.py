@@ -321,7 +321,7 @@ def test_compiled_patterns_are_for_synchronous_rounds(engine):
 def test_verify_refuses_what_it_cannot_follow(options, sentence):
     with pytest.raises(InvalidInput, match=sentence):
         hg.verify(hg.ChangRoberts(n=3), **options)
-    with pytest.raises(InvalidInput, match="is for message passing"):
+    with pytest.raises(InvalidInput, match="means nothing to pairwise"):
         hg.verify(hg.Pairwise(n=3), **options)
 
 
