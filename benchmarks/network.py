@@ -3,10 +3,12 @@
     python -m benchmarks.network [AGENTS] [SECONDS] [RATE]
     python -m benchmarks.network liar [SEEDS]
     python -m benchmarks.network churn [SEEDS]
+    python -m benchmarks.network failover [SEEDS]
 
 Interactions are counted by the responders. The clocks ask for more than there can be, so the answer is what limits.
-`liar` shows what a member that lies does to 19 others, `churn` how 20 members heal when some join or leave. Both are in
-virtual time: the same figures on every machine.
+`liar` shows what a member that lies does to 19 others, `churn` how 20 members heal when some join or leave, `failover`
+how long a killed leader is missed, by the upper bound n and the rate. All three are in virtual time: the same figures
+on every machine.
 """
 
 import asyncio
@@ -18,6 +20,7 @@ import sys
 import time
 
 from tests.network.churn import burst, share
+from tests.network.failover import fail_over
 from tests.network.liar import deceive
 
 from hegemon.network.agent import Agent
@@ -102,6 +105,25 @@ def show_churn(seeds: int) -> None:
     )
 
 
+def show_failover(seeds: int) -> None:
+    """A row per number of members and n: medians over the seeds."""
+    rates = (10.0, 50.0, 200.0)
+    print("| members | n | " + " | ".join(f"{rate:g} a second" for rate in rates) + " | one leader in |")
+    print("|" + " --- |" * (len(rates) + 3))
+    for members, bounds in ((5, (5, 16, 64, 256)), (20, (20,))):
+        for n in bounds:
+            cells = [f"{members} | {n}"]
+            for rate in rates:
+                watched = 600.0 if rate == rates[0] else 0.0
+                found = [
+                    fail_over(TimeOptimal(n=n), members, rate, watched=watched, seed=seed) for seed in range(seeds)
+                ]
+                cells.append(_middle(sorted(math.inf if one.seconds is None else one.seconds for one in found), ".1f"))
+                if watched:
+                    alone = f"{_middle(sorted(one.alone for one in found), '.1%')}"
+            print("| " + " | ".join([*cells, alone]) + " |", flush=True)
+
+
 def _middle(found: list[float], form: str) -> str:
     return f"{statistics.median(found):{form}} ({found[0]:{form}} … {found[-1]:{form}})"
 
@@ -112,6 +134,9 @@ def main() -> None:
         return
     if sys.argv[1:2] == ["churn"]:
         show_churn(int(sys.argv[2]) if len(sys.argv) > 2 else 10)
+        return
+    if sys.argv[1:2] == ["failover"]:
+        show_failover(int(sys.argv[2]) if len(sys.argv) > 2 else 10)
         return
     given = [float(text) for text in sys.argv[1:]] + [None] * 3
     agents, seconds, rate = int(given[0] or 1000), given[1] or 20.0, given[2] or 15.0

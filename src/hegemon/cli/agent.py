@@ -97,7 +97,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--peers", metavar="FILE", help="whom to ask: one host:port per line")
     made.add_argument("--key", metavar="FILE", help="what all members share: one key per line, the first one seals")
     made.add_argument("--listen", metavar="HOST:PORT", help="where this member is found")
-    made.add_argument("--rate", type=float, default=10.0, metavar="NUMBER", help="what it begins per second (10)")
+    made.add_argument("--rate", type=float, metavar="NUMBER", help="interactions it begins per second (50; 10 rounds)")
     made.add_argument(
         "--patience", type=float, default=1.0, metavar="SECONDS", help="how long a silent peer is retried (1)"
     )
@@ -154,7 +154,7 @@ async def live(protocol: "Protocol", options: argparse.Namespace) -> int:
     """Be a member until a signal."""
     from hegemon.network.health import Health
     from hegemon.network.member import join
-    from hegemon.network.peers import parse_address, resolve
+    from hegemon.network.peers import parse_address, resolve, written
 
     if options.seconds is not None and not options.seconds > 0:
         raise InvalidInput(f"--for {options.seconds} is out of range; give a number of seconds above 0")
@@ -169,8 +169,8 @@ async def live(protocol: "Protocol", options: argparse.Namespace) -> int:
         if options.health != "off":
             name, port = parse_address(options.health, "--health")
             server = await Health(member, name).serve(resolve(name, port))
-            log("health", "http://{}:{}".format(*server.sockets[0].getsockname()[:2]))
-        log("member", f"{protocol.id} on {member.address[0]}:{member.address[1]}, {len(member.peers)} peers")
+            log("health", f"http://{written(server.sockets[0].getsockname()[:2])}")
+        log("member", f"{protocol.id} on {written(member.address)}, {len(member.peers)} peers")
         if member.is_leader:
             log("elected", f"fence {member.fence}")
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -195,7 +195,7 @@ async def reload_when_told(member: "Member", given: Any, told: asyncio.Event) ->
         await told.wait()
         told.clear()
         try:
-            peers, keys = await asyncio.to_thread(read_both, given)
+            peers, keys = await asyncio.to_thread(read_both, given, member.address[0])
             if set(peers) <= {member.address}:
                 raise InvalidInput(f"the peers file {given['peers']} names no other member")
             member.reconfigure(peers=peers, key=keys)
@@ -204,11 +204,11 @@ async def reload_when_told(member: "Member", given: Any, told: asyncio.Event) ->
             log("not reloaded", str(error))
 
 
-def read_both(given: Any) -> tuple[Any, ...]:
+def read_both(given: Any, own: str) -> tuple[Any, ...]:
     from hegemon.network.keys import keys_from
     from hegemon.network.peers import peers_from
 
-    return peers_from(given["peers"]), keys_from(given["key"])
+    return peers_from(given["peers"], own), keys_from(given["key"])
 
 
 def log(what: str, more: str, when: float | None = None) -> None:

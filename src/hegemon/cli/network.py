@@ -27,7 +27,6 @@ LOOKS_PER_SECOND = 20
 UNWATCHED_SECONDS = 20.0  # how long a network runs when nobody is there to stop it
 LONGEST_SECONDS = 7 * 86400.0
 MOST_RATE = 100_000
-USUAL_RATE = 10.0
 KEYS = {"k": "kill", "r": "restart", "p": "pause", "o": "resume", "c": "corrupt", "x": "cut", "h": "heal"}
 KEYS |= {"j": "join", "l": "leave"}
 MOST_SHOWN = 8  # faults with a line each
@@ -38,12 +37,12 @@ def _read_rate(word: str) -> str:
     return word if "=" in word else str(positive("--rate", MOST_RATE)(word))
 
 
-def _pace(words: list[str]) -> float:
-    """How many interactions a member begins per second."""
+def _pace(words: list[str]) -> float | None:
+    """How many interactions a member begins per second, if that is given."""
     given = [float(word) for word in words if "=" not in word]
     if len(given) > 1:
         raise InvalidInput(f"--rate is given {len(given)} numbers; give one, and KIND=R for events")
-    return given[0] if given else USUAL_RATE
+    return given[0] if given else None
 
 
 def run_network(
@@ -57,8 +56,8 @@ def run_network(
         list[str] | None,
         option(
             "--rate", metavar="R | KIND=R", read=_read_rate,
-            help="interactions that a member begins per second (default: 10); or, with probability R after every "
-            "interaction, join=R, leave=R, corrupt=R, crash=R; repeatable",
+            help="interactions that a member begins per second (default 50, at most 2,000 of all together; 10 rounds); "
+            "or, with probability R after every interaction, join=R, leave=R, corrupt=R, crash=R; repeatable",
         ),
     ] = None,
     patience: Annotated[float, decimal("--patience", "seconds for which a silent peer is retried", 3600)] = 1.0,

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from hegemon.errors import InvalidInput
 from hegemon.hosts import is_addressed
 from hegemon.network.member import Member
+from hegemon.network.peers import written
 
 LONGEST_REQUEST = 4096
 MOST_CONNECTIONS = 16
@@ -43,7 +44,7 @@ class Health:
         try:
             return await asyncio.start_server(self._converse, *address, limit=LONGEST_REQUEST, backlog=MOST_PENDING)
         except OSError as error:
-            where = f"{address[0]}:{address[1]}"
+            where = written(address)
             raise InvalidInput(
                 f"the health endpoint cannot listen on {where}: {error.strerror}; choose another"
             ) from None

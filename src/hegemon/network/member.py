@@ -133,7 +133,7 @@ class Member:
 
     def _others(self, peers: Any) -> list[tuple[str, int]]:
         own = self.address
-        return [peer for peer in peers_from(peers) if peer != own]
+        return [peer for peer in peers_from(peers, own[0]) if peer != own]
 
     def corrupt(self, state: int | None = None) -> None:
         """Inject a fault: the state becomes `state`, or a random one."""
@@ -172,7 +172,7 @@ async def join(
     peers: Any,
     key: Any,
     listen: str | tuple[str, int] | socket.socket = "127.0.0.1:0",
-    rate: float = 10.0,
+    rate: float | None = None,
     start: str | None = None,
     patience: float = 1.0,
 ) -> AsyncIterator[Member]:
@@ -181,21 +181,22 @@ async def join(
     `protocol` is an instance, such as `hg.TimeOptimal(n=64)`, equal at all members; its n is an upper bound on their
     number. `peers` are the members that this one asks (a list of "host:port", or the Path of a file with one per
     line); this member's own address among them is passed over. `key` is what all share: the Path of a key file,
-    or what `new_key()` returned. `rate` is how many interactions per second this member begins; it takes part in
-    about twice as many. `start` is its first state: `random` (the default where the protocol stabilizes from
-    anywhere) or a start in which all agents are alike. `patience` is for how many seconds a silent peer is asked.
-    A protocol that works in rounds makes at most `rate` rounds per second with its peers, who must have this member
-    among theirs; one that is silent for `patience` leaves the round. One that passes messages elects once, among
-    members that begin within `patience` of each other.
+    or what `new_key()` returned. `rate` is how many interactions per second this member begins (50 if it is left out);
+    it takes part in about twice as many. `start` is its first state: `random` (the default where the protocol
+    stabilizes from anywhere) or a start in which all agents are alike. `patience` is for how many seconds a silent peer
+    is asked. A protocol that works in rounds makes at most `rate` (10) rounds per second with its peers, who must have
+    this member among theirs; one that is silent for `patience` leaves the round. One that passes messages elects once,
+    among members that begin within `patience` of each other.
     """
     require_cryptography()
     rules = protocol.model.home("member")(protocol)
+    rate = rules.usual_rate if rate is None else rate
     check_pace(rate, patience)
     wire = Wire(keys_from(key), fingerprint_of(protocol), most_senders=4 * min(protocol.n, 100_000) + 64)
-    known = peers_from(peers)
     first = rules.start(start, random.Random(os.urandom(16)))
     if not isinstance(listen, socket.socket):
         listen = resolve(*(parse_address(listen) if isinstance(listen, str) else listen))
+    known = peers_from(peers, (listen.getsockname() if isinstance(listen, socket.socket) else listen)[0])
     port = await UdpPort.open(listen)
     member = Member(rules, port)
     loop = asyncio.get_running_loop()
@@ -259,7 +260,7 @@ class MemberThread:
     address = property(lambda self: self._member.address)
 
     def set_peers(self, peers: list[Any] | Path) -> None:
-        known = peers_from(peers)
+        known = peers_from(peers, self.address[0])
         self._loop.call_soon_threadsafe(self._member.set_peers, known)
 
     def wait(self, timeout: float | None = None) -> Event | None:

@@ -24,6 +24,7 @@ class MemberRules:
     """Which states a member may have, which of them are leaders, and what follows its exchanges with others."""
 
     elects_once = False
+    usual_rate = 10.0  # rounds per second, or interactions that a member begins
     size: int
 
     def __init__(self, protocol: Protocol):
@@ -90,6 +91,8 @@ class MemberRules:
 
 class InteractionRules(MemberRules):
     """Two members meet."""
+
+    usual_rate = 50.0
 
     def __init__(self, protocol: PopulationProtocol):
         protocol.refuse_coins("members of a network, which must agree on an interaction's outcome, do not run it")

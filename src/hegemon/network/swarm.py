@@ -25,6 +25,7 @@ from hegemon.system import require_posix
 
 MOST_MEMBERS = 500  # processes of one network
 READY_SECONDS = 60
+USUAL_TOTAL = 2000.0  # what all members begin per second unless a rate is given: one machine carries it
 SOURCE = str(Path(__file__).parents[2])
 SIGNALS = {"kill": "KILL", "leave": "KILL"} | {
     "pause": "STOP", "resume": "CONT", "corrupt": "USR1", "cut": "USR2", "heal": "USR2",
@@ -67,15 +68,16 @@ class Swarm:
         protocol: Protocol,
         topology: Topology,
         *,
-        rate: float = 10.0,
+        rate: float | None = None,
         patience: float = 1.0,
         start: str | None = None,
         seed: int = 0,
     ):
         require_posix("a network of processes on one machine", "start every member by hegemon agent")
         require_cryptography()
-        check_pace(rate, patience)
         rules = protocol.model.home("member")
+        rate = min(rules.usual_rate, USUAL_TOTAL / protocol.n) if rate is None else rate
+        check_pace(rate, patience)
         protocol = rules.informed(protocol, topology)
         rules(protocol).start(start, random.Random(seed))  # raises InvalidInput for an impossible start
         if protocol.n > MOST_MEMBERS:

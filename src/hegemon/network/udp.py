@@ -6,6 +6,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from hegemon.errors import InvalidInput
+from hegemon.network.peers import written
 
 LARGEST_QUEUE = 1 << 18  # unsent bytes; beyond that, datagrams are dropped, which UDP permits
 
@@ -29,9 +30,7 @@ class UdpPort(asyncio.DatagramProtocol):
             _, port = await loop.create_datagram_endpoint(cls, local_addr=address)
         except (OSError, OverflowError) as error:
             reason = getattr(error, "strerror", None) or error
-            raise InvalidInput(
-                f"cannot listen on {address[0]}:{address[1]}: {reason}; choose another address"
-            ) from None
+            raise InvalidInput(f"cannot listen on {written(address)}: {reason}; choose another address") from None
         return port
 
     @property
