@@ -83,7 +83,7 @@ def test_texts_mean_what_they_say():
         ("count(leader) == 1 or n == 4", "no statement about numbers"),
         ("count(leader) > count(boss)", "mentions 'boss'"),
         ("count(leader) / count(phase) > 1", "by a field"),
-        ("not count(leader)", "no statement about numbers"),
+        ("not count(leader)", "no statement about all agents"),
         ("everything", "choose safe"),
         ("rounds:5", "counts steps"),
         ("steps:-1", "steps"),

@@ -8,10 +8,11 @@ import numpy as np
 
 from hegemon.errors import InvalidInput, choose, meant
 from hegemon.models.callers import checked_set
-from hegemon.models.conditions import alternatives, is_condition, parse_set
+from hegemon.models.conditions import is_condition, parse_set
+from hegemon.models.counting import predicate_of
 from hegemon.models.expressions import whole_number
 from hegemon.models.protocol import Protocol
-from hegemon.models.sets import LARGEST, ConfigurationSet
+from hegemon.models.sets import LARGEST, ConfigurationSet, TooManyRows
 
 _NONE = np.empty((1, 0), np.int64)
 
@@ -76,7 +77,7 @@ def parse_stop(until: str | ConfigurationSet, protocol: Protocol) -> Stop:
     if text in protocol.sets:
         return _from_set(text, protocol.sets[text], protocol)
     if is_condition(text):
-        return _from_alternatives(text, protocol) or _from_set(text, parse_set(text, protocol), protocol)
+        return _from_set(text, parse_set(text, protocol), protocol)
     more = ["broken"] * protocol.elects_leader + ["silent"] * protocol.model.has_rounds
     known = choose([*protocol.sets, *more, f"{unit}:K"])
     fields = [field.name for field in protocol.fields]  # none of states that are Python objects
@@ -87,24 +88,15 @@ def parse_stop(until: str | ConfigurationSet, protocol: Protocol) -> Stop:
 
 
 def _from_set(name: str, chosen: ConfigurationSet, protocol: Protocol) -> Stop:
-    bounds = [count.bounds(protocol.values) for count in chosen.counts]
-    return Stop(
-        name,
-        tuple(count.condition for count in chosen.counts),
-        np.array([low for low, _ in bounds], np.int64),
-        np.array([high for _, high in bounds], np.int64),
-        whole=chosen.whole,
-        closed=chosen.closed,
-        reason=chosen.reason,
-    )
-
-
-def _from_alternatives(text: str, protocol: Protocol) -> Stop | None:
-    """The stop of a text with `or` and `not` whose parts are bounds of counts; None for other texts."""
-    rows = alternatives(text, protocol)
-    if rows is None or len(rows) < 2:
-        return None
+    """Bounds of counts and the same predicates in all rows; of any other set, one predicate that means all of it."""
+    whole = chosen.rows[0].whole
+    try:
+        if any(row.whole != whole or row.unless for row in chosen.rows):
+            raise TooManyRows
+        rows = chosen.bounds(protocol.values)
+    except TooManyRows:
+        rows, whole = [{}], (predicate_of(chosen, protocol),)
     conditions = tuple(dict.fromkeys(condition for row in rows for condition in row))
     bounds = [[row.get(condition, (0, LARGEST)) for condition in conditions] for row in rows]
-    low, high = np.moveaxis(np.array(bounds, np.int64), -1, 0).copy()
-    return Stop(text, conditions, low, high)
+    low, high = np.array(bounds, np.int64).reshape(len(rows), len(conditions), 2).transpose(2, 0, 1).copy()
+    return Stop(name, conditions, low, high, whole=whole, closed=chosen.closed, reason=chosen.reason)

@@ -15,7 +15,7 @@ from hegemon.exact.numbering import count_marked
 from hegemon.graphs.topology import Topology
 from hegemon.models.conditions import is_condition, parse_set
 from hegemon.models.protocol import Protocol
-from hegemon.models.sets import ConfigurationSet
+from hegemon.models.sets import ConfigurationSet, Row
 from hegemon.models.words import checked
 
 if TYPE_CHECKING:
@@ -76,14 +76,13 @@ def sample_condition(protocol: Protocol) -> str:
 
 def members(chain: Chain, chosen: ConfigurationSet) -> np.ndarray:
     """For every configuration, whether it is in the set."""
-    space, counted = chain.space, dataclasses.replace(chosen, whole=())
-    inside = np.empty(chain.size, bool)
-    for block in chain.blocks if chosen.counts else ():
+    space, inside = chain.space, np.empty(chain.size, bool)
+    counted = dataclasses.replace(chosen, rows=tuple(Row(row.counts) for row in chosen.rows))
+    for block in chain.blocks:
         inside[block] = contains_rows(space.protocol, counted, chain.codes_at(block), space.topology)
     if chosen.whole:
-        candidates = np.flatnonzero(inside) if chosen.counts else slice(None)
-        rest = dataclasses.replace(chosen, counts=())
-        inside[candidates] = contains_rows(space.protocol, rest, chain.codes_at(candidates), space.topology)
+        candidates = np.flatnonzero(inside)
+        inside[candidates] = contains_rows(space.protocol, chosen, chain.codes_at(candidates), space.topology)
     if space.rotations and chosen.whole:
         _require_invariance(space, chosen, chain.codes, inside)
     return inside
@@ -93,24 +92,18 @@ def contains_rows(
     protocol: Protocol, chosen: ConfigurationSet, codes: np.ndarray, topology: Topology | None
 ) -> np.ndarray:
     """Whether each row of codes is in the set."""
-    inside = np.ones(len(codes), bool)
-    for count in chosen.counts:
-        low, high = count.bounds(protocol.values)
-        marked = _marked(protocol, count.condition)
-        number = count_marked(codes, marked)
-        inside &= (low <= number) & (number <= high)
-    for predicate in chosen.whole:
-        candidates = np.flatnonzero(inside)
-        inside[candidates] = _evaluate(protocol, predicate, codes[candidates], topology)
-    return inside
+
+    def holds(predicate: Callable[..., Any], candidates: np.ndarray) -> np.ndarray:
+        return _evaluate(protocol, predicate, codes[candidates], topology)
+
+    return _satisfying(protocol, chosen, codes, holds)
 
 
 def contains_turned_rows(protocol: Protocol, chosen: ConfigurationSet, codes: np.ndarray) -> np.ndarray:
     """Whether each row of codes is in the set, with all its rotations; counts do not depend on rotations."""
-    inside = contains_rows(protocol, dataclasses.replace(chosen, whole=()), codes, None)
     states = protocol.space.decode_array(np.arange(protocol.space.size))
-    for predicate in chosen.whole:
-        candidates = np.flatnonzero(inside)
+
+    def holds(predicate: Callable[..., Any], candidates: np.ndarray) -> np.ndarray:
         check = specialize(check_turns, protocol.record_types, predicate=predicate)
         result = np.empty(len(candidates), np.int8)
         check(codes[candidates], states, np.zeros(protocol.n, states.dtype), protocol.compiled_p, protocol.n, result)
@@ -118,7 +111,27 @@ def contains_turned_rows(protocol: Protocol, chosen: ConfigurationSet, codes: np
             raise InvalidInput(
                 f"a set of {protocol.id} changes when the ring is turned; verify without symmetry (--no-symmetry)"
             )
-        inside[candidates] = result == 1
+        return result == 1
+
+    return _satisfying(protocol, chosen, codes, holds)
+
+
+def _satisfying(
+    protocol: Protocol, chosen: ConfigurationSet, codes: np.ndarray,
+    holds: Callable[[Callable[..., Any], np.ndarray], np.ndarray],
+) -> np.ndarray:  # fmt: skip
+    """Which rows of codes satisfy one of the set's rows; `holds` evaluates a predicate on some of them."""
+    inside = np.zeros(len(codes), bool)
+    for row in chosen.rows:
+        possible = ~inside
+        for count in row.counts:
+            possible &= count.allows(count_marked(codes, _marked(protocol, count.condition)), protocol.values)
+        candidates = np.flatnonzero(possible)
+        for predicate in row.whole:
+            candidates = candidates[holds(predicate, candidates)]
+        for predicate in row.unless:
+            candidates = candidates[~holds(predicate, candidates)]
+        inside[candidates] = True
     return inside
 
 

@@ -93,10 +93,9 @@ def declared(cls: type, *names: str) -> str:
     for kind in cls.__mro__:
         if kind.__module__.startswith(("hegemon.", "builtins")):
             continue
-        try:
-            lines, first = inspect.getsourcelines(kind)
-            found: ast.AST | None = ast.parse(textwrap.dedent("".join(lines))).body[0]
-        except (OSError, TypeError, SyntaxError):  # typed into a console, or changed since
+        found: ast.AST | None
+        found, first = _definition(kind)
+        if found is None:
             continue
         fallback = fallback or f" ({_file(kind)}, line {first})"
         for name in names:
@@ -104,6 +103,21 @@ def declared(cls: type, *names: str) -> str:
         if found is not None:
             return f" ({_file(kind)}, line {first + getattr(found, 'lineno', 1) - 1})"
     return fallback
+
+
+def declarations(kind: type) -> set[str]:
+    """The names that the body of a class declares, as far as its text is known."""
+    definition, _ = _definition(kind)
+    return {name for node in getattr(definition, "body", ()) for name in _declares(node)}
+
+
+def _definition(kind: type) -> tuple[ast.stmt | None, int]:
+    """The syntax of a class, and its line; None if it was typed into a console, or has changed since."""
+    try:
+        lines, first = inspect.getsourcelines(kind)
+        return ast.parse(textwrap.dedent("".join(lines))).body[0], first
+    except (OSError, TypeError, SyntaxError):
+        return None, 0
 
 
 def _file(kind: type) -> str:

@@ -6,10 +6,11 @@ freely by `or` and `not` and with several counts in one comparison; E compares f
 not have is false, so `not` of it is true; `present(field)` tests whether the field exists.
 """
 
-import itertools
 import math
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from functools import reduce
+from operator import and_, or_
+from typing import TYPE_CHECKING
 
 from hegemon.errors import InvalidInput
 from hegemon.models.absent_fields import fields_read_where_absent, tried_states
@@ -17,13 +18,12 @@ from hegemon.models.counting import counting_predicate, counts_agents
 from hegemon.models.expressions import parse, value_of
 from hegemon.models.functions import condition, names_in
 from hegemon.models.grammar import Call, Comparison, Logic, Name, Tree, shown
-from hegemon.models.sets import LARGEST, ConfigurationSet, Count, everywhere, nowhere
+from hegemon.models.sets import ConfigurationSet, Count, Row, TooManyRows, everywhere, nowhere
 
 if TYPE_CHECKING:
     from hegemon.models.protocol import Protocol
 
 HELP = "write all(E), none(E), count(E) == K or sets joined by `and`, `or`, `not`, E over the fields and parameters"
-MOST_ROWS = 64  # of bounds that a text with `or` may become
 MIRRORED = {"==": "==", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
@@ -34,24 +34,26 @@ def parse_set(text: str, protocol: "Protocol") -> ConfigurationSet:
         for clause in _clauses(text):
             if isinstance(clause, Name) and clause.name in protocol.sets:
                 result &= protocol.sets[clause.name]
-            else:
-                result &= _clause(clause, protocol) if _is_plain(clause) else _counted(clause, protocol)
+                continue
+            try:
+                result &= joined(clause, lambda tree: _bounded(tree, protocol))
+            except (_NoBounds, TooManyRows):
+                result &= ConfigurationSet(
+                    (Row(whole=(counting_predicate(clause, protocol),)),), closed=_is_closed(clause, protocol)
+                )
     except InvalidInput as error:
         raise InvalidInput(f"the condition {shown(text)} is not understood: {error}; {HELP}") from None
     return result
 
 
-def alternatives(
-    text: str, protocol: "Protocol", values: Mapping[str, Any] | None = None
-) -> list[dict[Callable[..., Any], tuple[int, int]]] | None:
-    """The same set as rows of bounds on counts, by their conditions: a configuration is inside if it is within one row.
-
-    None if a part is no bound of a count, or if there would be more than MOST_ROWS. `values` are those of the bounds.
-    """
-    try:
-        return _rows(parse(text), protocol, True, protocol.values if values is None else values)
-    except (InvalidInput, _NoRows):
-        return None  # `parse_set` raises what is wrong
+def joined(tree: Tree, leaf: Callable[[Tree], ConfigurationSet]) -> ConfigurationSet:
+    """The set of a tree of `and`, `or` and `not`, whose other parts `leaf` makes sets of."""
+    if not isinstance(tree, Logic):
+        return leaf(tree)
+    parts = [joined(operand, leaf) for operand in tree.operands]
+    if tree.operator == "not":
+        return ~parts[0]
+    return reduce(and_ if tree.operator == "and" else or_, parts)
 
 
 def is_condition(text: str) -> bool:
@@ -99,7 +101,7 @@ def _conditions(clause: Tree) -> list[Tree]:
 
 
 def _is_plain(tree: Tree) -> bool:
-    """Whether a clause is `all(E)`, `none(E)`, or bounds of a count, which engines keep up to date at every step."""
+    """Whether a part is `all(E)`, `none(E)`, or bounds of a count, which engines keep up to date at every step."""
     if isinstance(tree, Comparison):
         counts = [_argument(side, "count") is not None for side in tree.operands]
         others = [side for side, counted in zip(tree.operands, counts, strict=True) if not counted]
@@ -108,52 +110,23 @@ def _is_plain(tree: Tree) -> bool:
     return not isinstance(tree, Logic)
 
 
-class _NoRows(Exception):
-    """Not only bounds of counts, or too many of them."""
+class _NoBounds(Exception):
+    """A part is no bound of a count."""
 
 
-def _rows(
-    tree: Tree, protocol: "Protocol", wanted: bool, values: Any
-) -> list[dict[Callable[..., Any], tuple[int, int]]]:
-    """The rows in which a tree is true, if that is wanted, and otherwise those in which it is false."""
-    if isinstance(tree, Logic):
-        if tree.operator == "not":
-            return _rows(tree.operands[0], protocol, not wanted, values)
-        parts = [_rows(operand, protocol, wanted, values) for operand in tree.operands]
-        if (tree.operator == "and") != wanted:
-            return [row for part in parts for row in part]
-        if math.prod(map(len, parts)) > MOST_ROWS:
-            raise _NoRows
-        return [_joined(rows) for rows in itertools.product(*parts)]
+def _bounded(tree: Tree, protocol: "Protocol") -> ConfigurationSet:
+    """The set of a part that is bounds of counts."""
     if isinstance(tree, Comparison) and tree.operators == ("!=",):
-        return _rows(Comparison(("==",), tree.operands), protocol, not wanted, values)
+        return ~_bounded(Comparison(("==",), tree.operands), protocol)
     if isinstance(tree, Name) and tree.name in protocol.sets:
         chosen = protocol.sets[tree.name]
     elif _is_plain(tree):
         chosen = _clause(tree, protocol)
     else:
-        raise _NoRows
+        raise _NoBounds
     if chosen.whole:
-        raise _NoRows
-    bounds = [(count.condition, count.bounds(values)) for count in chosen.counts]
-    if wanted:
-        return [_joined([{condition: bound} for condition, bound in bounds])]
-    outside = [(one, side) for one, (low, high) in bounds for side in ((0, low - 1), (high + 1, LARGEST))]
-    return [{condition: (low, high)} for condition, (low, high) in outside if low <= high]
-
-
-def _joined(rows: Any) -> dict[Callable[..., Any], tuple[int, int]]:
-    """All of these bounds at once."""
-    result: dict[Callable[..., Any], tuple[int, int]] = {}
-    for row in rows:
-        for counted, (low, high) in row.items():
-            least, most = result.get(counted, (0, LARGEST))
-            result[counted] = max(least, low), min(most, high)
-    return result
-
-
-def _counted(tree: Tree, protocol: "Protocol") -> ConfigurationSet:
-    return ConfigurationSet(whole=(counting_predicate(tree, protocol),), closed=_is_closed(tree, protocol))
+        raise _NoBounds
+    return chosen
 
 
 def _is_closed(tree: Tree, protocol: "Protocol") -> bool:
@@ -193,7 +166,7 @@ def _comparison(symbol: str, left: Tree, right: Tree, protocol: "Protocol") -> C
         ">": (most + 1, "n"),
         "<": (0, least - 1),
     }
-    return ConfigurationSet((Count(condition(inner, protocol), *bounds[symbol]),))
+    return ConfigurationSet((Row((Count(condition(inner, protocol), *bounds[symbol]),)),))
 
 
 def _argument(tree: Tree, name: str) -> Tree | None:

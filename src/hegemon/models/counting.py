@@ -3,7 +3,7 @@
 Such a text becomes a predicate on all agents: one loop that counts, and a comparison of the counts. Like every
 function from a text, it is compiled from a syntax tree that is built here, node by node. Engines evaluate a predicate
 after every step that changes what it reads, which costs a pass over the agents; for bounds, also several joined by `or`
-(`conditions.alternatives`), they keep the counts up to date.
+they keep the counts up to date.
 """
 
 import ast
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from hegemon.errors import InvalidInput
 from hegemon.models.functions import Part, Source, SyntaxBuilder, function_from
 from hegemon.models.grammar import Call, Comparison, Logic, Name, Tree
-from hegemon.models.sets import ConfigurationSet
+from hegemon.models.sets import ConfigurationSet, Row
 
 if TYPE_CHECKING:
     from hegemon.models.protocol import Protocol
@@ -21,25 +21,14 @@ if TYPE_CHECKING:
 
 def counting_predicate(tree: Tree, protocol: "Protocol") -> Callable[..., Any]:
     """The predicate `(agents, p)`, or `(nodes, offsets, targets, p)` where the model reads the graph."""
-    names = ["nodes", "offsets", "targets", "p"] if protocol.reads_graph else ["agents", "p"]
-    agents = names[0]
-    builder = _CountBuilder(protocol, names)
-    answer = builder.truth(tree)
-    agent = ast.Subscript(ast.Name(agents, ast.Load()), ast.Name("index", ast.Load()), ast.Load())
-    length = ast.Call(ast.Name("len", ast.Load()), [ast.Name(agents, ast.Load())], [])
-    tests: list[ast.stmt] = [
-        ast.If(test, [ast.AugAssign(ast.Name(name, ast.Store()), ast.Add(), ast.Constant(1))], [])
-        for name, test in builder.tests.items()
-    ]
-    one_agent: ast.stmt = ast.Assign([ast.Name("a", ast.Store())], agent)
-    every = ast.Call(ast.Name("range", ast.Load()), [length], [])
-    body: list[ast.stmt] = [
-        *(ast.Assign([ast.Name(name, ast.Store())], ast.Constant(0)) for name in builder.tests),
-        ast.For(ast.Name("index", ast.Store()), every, [one_agent, *tests], []),
-        ast.Return(answer),
-    ]
-    arguments = ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
-    return function_from(Source(ast.FunctionDef("predicate", arguments, body, [])), tuple(builder.called.items()))
+    builder = _CountBuilder(protocol)
+    return builder.predicate(builder.truth(tree))
+
+
+def predicate_of(chosen: ConfigurationSet, protocol: "Protocol") -> Callable[..., Any]:
+    """A set as one such predicate."""
+    builder = _CountBuilder(protocol)
+    return builder.predicate(builder.membership(chosen))
 
 
 def counts_agents(tree: Tree) -> bool:
@@ -56,12 +45,30 @@ class _CountBuilder(SyntaxBuilder):
     in the syntax.
     """
 
-    def __init__(self, protocol: "Protocol", arguments: list[str]):
+    def __init__(self, protocol: "Protocol"):
         super().__init__(protocol, guarded=True)
         self.agents, self.fields = SyntaxBuilder(protocol, guarded=True), ()
-        self.arguments = arguments
+        self.arguments = ["nodes", "offsets", "targets", "p"] if protocol.reads_graph else ["agents", "p"]
         self.tests: dict[str, ast.expr] = {}
         self.called: dict[str, Callable[..., Any]] = {}
+
+    def predicate(self, answer: ast.expr) -> Callable[..., Any]:
+        """The function that counts what the answer mentions, and returns it."""
+        agent = ast.Subscript(ast.Name(self.arguments[0], ast.Load()), ast.Name("index", ast.Load()), ast.Load())
+        length = ast.Call(ast.Name("len", ast.Load()), [ast.Name(self.arguments[0], ast.Load())], [])
+        tests: list[ast.stmt] = [
+            ast.If(test, [ast.AugAssign(ast.Name(name, ast.Store()), ast.Add(), ast.Constant(1))], [])
+            for name, test in self.tests.items()
+        ]
+        one_agent: ast.stmt = ast.Assign([ast.Name("a", ast.Store())], agent)
+        every = ast.Call(ast.Name("range", ast.Load()), [length], [])
+        body: list[ast.stmt] = [
+            *(ast.Assign([ast.Name(name, ast.Store())], ast.Constant(0)) for name in self.tests),
+            ast.For(ast.Name("index", ast.Store()), every, [one_agent, *tests], []),
+            ast.Return(answer),
+        ]
+        arguments = ast.arguments([], [ast.arg(name) for name in self.arguments], None, [], [], None, [])
+        return function_from(Source(ast.FunctionDef("predicate", arguments, body, [])), tuple(self.called.items()))
 
     def truth(self, tree: Tree) -> ast.expr:
         if isinstance(tree, Logic):
@@ -72,7 +79,7 @@ class _CountBuilder(SyntaxBuilder):
         if isinstance(tree, Comparison) and self.reads(tree):
             return self.comparison(tree)
         if isinstance(tree, Name) and tree.name in self.protocol.sets:
-            return self._set(self.protocol.sets[tree.name])
+            return self.membership(self.protocol.sets[tree.name])
         raise InvalidInput("it has a part that is no statement about numbers of agents")
 
     def arithmetic(self, tree: Tree) -> Part:
@@ -85,13 +92,19 @@ class _CountBuilder(SyntaxBuilder):
     def reads(self, tree: Tree) -> bool:
         return counts_agents(tree)
 
-    def _set(self, chosen: ConfigurationSet) -> ast.expr:
+    def membership(self, chosen: ConfigurationSet) -> ast.expr:
+        """Whether all agents are in a set."""
+        return ast.BoolOp(ast.Or(), [ast.Constant(False), *map(self._row, chosen.rows)])
+
+    def _row(self, row: Row) -> ast.expr:
         parts: list[ast.expr] = [ast.Constant(True)]
-        for count in chosen.counts:
+        for count in row.counts:
             number = self._counted(self._calling(count.condition, ["a", "p"])).syntax
             low, high = (ast.Constant(bound) for bound in count.bounds(self.protocol.values))
-            parts.append(ast.Compare(low, [ast.LtE(), ast.LtE()], [number, high]))
-        parts += [self._calling(predicate, self.arguments) for predicate in chosen.whole]
+            between = ast.Compare(low, [ast.LtE(), ast.LtE()], [number, high])
+            parts.append(between if count.within else ast.UnaryOp(ast.Not(), between))
+        parts += [self._calling(predicate, self.arguments) for predicate in row.whole]
+        parts += [ast.UnaryOp(ast.Not(), self._calling(predicate, self.arguments)) for predicate in row.unless]
         return ast.BoolOp(ast.And(), parts)
 
     def _calling(self, function: Callable[..., Any], arguments: list[str]) -> ast.expr:

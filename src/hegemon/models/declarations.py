@@ -31,6 +31,11 @@ RECORD_ATTRIBUTES = set(dir(np.record)) | set(dir(np.recarray))  # what `agents[
 UNUSUAL = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR | inspect.CO_GENERATOR
 
 
+def base_of(cls: "type[Protocol]") -> "type[Protocol]":
+    """The class of the laboratory on which a protocol is based, whose names have a meaning for every protocol."""
+    return next(parent for parent in cls.__mro__ if parent.__module__.startswith("hegemon.models"))
+
+
 def check_declaration(cls: "type[Protocol]") -> None:
     """Refuse a protocol class in which a name or a function cannot have its intended meaning."""
     owner = cls.__name__
@@ -50,7 +55,7 @@ def check_declaration(cls: "type[Protocol]") -> None:
                     f"{owner}: a {what} cannot be named {name!r}, which means {reserved[name]}; rename it"
                     f"{declared(cls, name if what != 'start' else f'start_{name}'.replace('-', '_'))}"
                 )
-    base = next(parent for parent in cls.__mro__ if parent.__module__.startswith("hegemon.models"))
+    base = base_of(cls)
     for name in (*cls.parameter_declarations, *cls.sets, *cls.observables):
         require_name(name, owner, "member")
         if name == "n" or name.startswith("_") or hasattr(base, name) or name == "self":

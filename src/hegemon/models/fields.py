@@ -32,6 +32,11 @@ def declared_fields(state_class: type, owner: str, what: str = "State") -> tuple
             raise InvalidInput(
                 f"{owner}.{what}.{name} is given with `=`; a field is declared with a colon, `{name}: …`"
             )
+        if name not in annotated and not name.startswith("_"):
+            raise InvalidInput(
+                f"{owner}.{what}.{name} has no values to choose from, so nobody reads it; declare them with a colon: "
+                f"`{name}: Bit = …`"
+            )
     for name, domain in annotated.items():
         require_name(name, f"{owner}.{what}", "field")
         if not isinstance(domain, Domain):

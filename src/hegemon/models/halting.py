@@ -16,6 +16,7 @@ from hegemon.models.configuration import Configuration
 from hegemon.models.domains import Choice
 from hegemon.models.population import PopulationProtocol
 from hegemon.models.protocol import Protocol
+from hegemon.models.sets import ConfigurationSet
 
 if TYPE_CHECKING:
     from hegemon.models.state import StateSpace
@@ -83,12 +84,14 @@ def _derived(kind: Any, marks: tuple[str, ...]) -> Any:
         "interact": _interact(kind.interact, bool(own), sum(mark.startswith("misses_") for mark in marks)),
     }
     if CRASHED in marks:
-        body |= {name: one.mapped(lambda f: living(f, marks)) for name, one in kind.sets.items() if not one.whole}
+        sets = {name: one for name, one in kind.sets.items() if isinstance(one, ConfigurationSet) and not one.whole}
+        body |= {name: one.mapped(lambda f: living(f, marks)) for name, one in sets.items()}
         body |= {
             name: one.mapped(lambda value: living(value, marks))
             for name, one in kind.observables.items()
             if one.reduce == "count"
         }
+        body["_living"] = staticmethod(lambda condition: living(condition, marks))
         if hasattr(kind, "output"):
             body["output"] = living(kind.output, marks)
     return type(kind.__name__, (kind,), body)

@@ -14,7 +14,7 @@ from hegemon.graphs.topology import Topology
 from hegemon.models.assumptions import Assumption
 from hegemon.models.authors import authored, declared, kind, require_changeable, unchanging, whole
 from hegemon.models.configuration import Configuration
-from hegemon.models.declarations import check_declaration
+from hegemon.models.declarations import base_of, check_declaration
 from hegemon.models.expressions import evaluate
 from hegemon.models.fields import Field, declared_fields
 from hegemon.models.functions import condition, number
@@ -31,6 +31,7 @@ from hegemon.models.start_files import StartFile, opened
 from hegemon.models.state import StateSpace
 from hegemon.models.variants import WrongField
 from hegemon.models.words import Word, checked
+from hegemon.models.written import sets_among
 
 
 def output_leader(a: Any, p: Any) -> Any:
@@ -91,6 +92,7 @@ class Protocol:
     inputs: dict[str, int | str] = {}  # fields that never change: how many agents have 1
     outputs: tuple[str, ...] = ("follower", "leader")
     _halts: ClassVar[Any] = None  # the class whose agents crash and pause here: see models/halting.py
+    _living: ClassVar[Any] = None  # makes a condition one on agents that have not crashed
 
     # set by its model
     model: ClassVar[ComputationModel]
@@ -109,7 +111,7 @@ class Protocol:
             cls.id = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", cls.__name__).lower()
         members = {name: value for base in reversed(cls.__mro__) for name, value in vars(base).items()}
         cls.parameter_declarations = {k: v for k, v in members.items() if isinstance(v, Parameter)}
-        cls.sets = {k: v for k, v in members.items() if isinstance(v, ConfigurationSet)}
+        cls.sets = sets_among(members, base_of(cls))
         cls.observables = {k: v for k, v in members.items() if isinstance(v, Observable)}
         cls.starts = {k[6:].replace("_", "-"): v for k, v in members.items() if k.startswith("start_")}
         if not cls.arbitrary_start and cls.starts["random"] is Protocol.start_random:

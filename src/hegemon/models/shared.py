@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from hegemon.models.labels import with_integers
 from hegemon.models.readings import MISSING, Readings
+from hegemon.models.sets import WrittenSet
+from hegemon.models.unread import require_read
 
 if TYPE_CHECKING:
     from hegemon.models.protocol import Protocol
@@ -37,6 +39,7 @@ class Functions:
 
     def __init__(self, protocol: Any, before: "Functions | None"):
         kind = type(protocol)
+        require_read(kind)
         self._made_of = _parts_of(kind)
         self._readings = Readings(functions_of(kind))
         if before is not None and before._readings.last():
@@ -60,6 +63,8 @@ class Functions:
         self.equals: dict[str, Shared] = {}
         self.authors = [base for base in kind.__mro__ if not base.__module__.startswith(("hegemon.", "builtins"))]
         self._declared = [_declarations(base) for base in self.authors]
+        self.written: dict[str, dict[str, Any]] = {}  # by the values of an instance: its sets, with texts read
+        self.has_written = any(isinstance(one, WrittenSet) for one in kind.sets.values())
         self.overrides = not all(_own.isdisjoint(vars(base)) for base in self.authors)
 
     def last(self, kind: Any) -> bool:
@@ -69,6 +74,17 @@ class Functions:
             and self._readings.last()
             and all(map(_are_declared, self._declared, self.authors))
         )
+
+    def sets_of(self, protocol: Any) -> dict[str, Any]:
+        """The sets of an instance, with those read that the class declares as texts."""
+        from hegemon.models.written import ReadSets  # it needs what this module is needed for
+
+        key = repr(protocol.values)
+        if key not in self.written:
+            if len(self.written) >= MOST_VALUES:
+                self.written.clear()
+            self.written[key] = dict(ReadSets(protocol, self.members.get("sets", type(protocol).sets)))
+        return self.written[key]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Functions":
         return self
@@ -98,6 +114,9 @@ def use_functions(protocol: Any) -> Functions:
         for name, member in found.members.items():
             held.setdefault(name, member)
         held["_functions"] = found
+    if found.has_written and held.get("_read_by") is not found and _are_plain(protocol.values):
+        held["sets"] = held["_read"] = found.sets_of(protocol)
+        held["_read_by"] = found
     return found
 
 
@@ -178,12 +197,15 @@ def _parts_of(protocol: Any) -> tuple[Any, ...]:
 def _is_plain(protocol: "Protocol", functions: Functions) -> bool:
     """Whether its values alone identify an instance among all others of its class."""
     held, given, names = vars(protocol), functions.members, (*protocol.functions, *PARTS)
+    if functions.has_written:
+        given = {**given, "sets": held.get("_read")}
     if not all(map(is_, map(held.get, names), map(given.get, names))):
         return False
-    for value in protocol.values.values():
-        if type(value) not in PLAIN:  # proofs have expressions in n
-            return False
-    return not functions.overrides
+    return _are_plain(protocol.values) and not functions.overrides
+
+
+def _are_plain(values: dict[str, Any]) -> bool:
+    return all(type(value) in PLAIN for value in values.values())  # proofs have expressions in n
 
 
 if TYPE_CHECKING:

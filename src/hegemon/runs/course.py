@@ -17,7 +17,7 @@ from hegemon.engines.membership import LeaderCount, Watcher
 from hegemon.engines.schedulers.reading import scheduler_for
 from hegemon.engines.stopping import Stop, parse_stop
 from hegemon.errors import InvalidInput
-from hegemon.models.conditions import alternatives, is_condition, parse_set
+from hegemon.models.conditions import is_condition, parse_set
 from hegemon.models.configuration import Configuration
 from hegemon.models.halting import living
 from hegemon.models.naming import asked_observables
@@ -280,15 +280,14 @@ class StateCourse(Course):
 def _depends_on_n(asked: MadeRecord, protocol: Protocol) -> bool:
     """Whether the bounds of the set that ends the run change with the number of agents."""
     text = str(asked.until)
-    chosen = asked.until if isinstance(asked.until, ConfigurationSet) else protocol.sets.get(text)
-    if asked.availability or chosen is None and not is_condition(text):
+    named = asked.until if isinstance(asked.until, ConfigurationSet) else protocol.sets.get(text)
+    if asked.availability or named is None and not is_condition(text):
         return False
+    chosen = parse_set(text, protocol) if named is None else named
 
     def bounds(n: int) -> list[tuple[int, int]]:
         values: dict[str, Any] = protocol.values | {"n": n}
-        rows: list[Any] = [] if chosen else alternatives(text, protocol, values) or []
-        counts = (chosen or parse_set(text, protocol)).counts
-        return [*(count.bounds(values) for count in counts), *(bound for row in rows for bound in row.values())]
+        return [count.bounds(values) for count in chosen.counts]
 
     n = protocol.n
     return any(

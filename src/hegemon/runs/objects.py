@@ -11,11 +11,11 @@ from hegemon.engines.choice import choose_watched
 from hegemon.engines.engine import Engine
 from hegemon.engines.stopping import never
 from hegemon.errors import InvalidInput, choose, meant
-from hegemon.models.expressions import parse, whole_number
-from hegemon.models.functions import names_in
-from hegemon.models.grammar import Logic, Name, Tree, shown
+from hegemon.models.expressions import whole_number
+from hegemon.models.grammar import shown
 from hegemon.models.objects import ObjectProtocol
 from hegemon.models.sets import ConfigurationSet
+from hegemon.models.written import joined_names
 from hegemon.runs.capabilities import supporting
 from hegemon.runs.plan import RunPlan
 from hegemon.runs.record import MadeRecord
@@ -80,24 +80,12 @@ def _stop(until: Any, protocol: ObjectProtocol) -> tuple[Callable[..., Any], int
     text = str(until).strip()
     if text.startswith("steps:"):
         return lambda agents: False, whole_number(text.removeprefix("steps:"), "until steps")
-    tree = parse(text)
-    unknown = names_in(tree) - set(protocol.sets)
-    if unknown or not _is_of_sets(tree):
+    try:
+        chosen = joined_names(text, protocol.id, protocol.sets)
+    except InvalidInput:
         raise InvalidInput(
             f"until {shown(text)} is not known to {protocol.id}; {choose(['steps:K', *protocol.sets])}"
             f"{', or sets joined by `and`, `or`, `not`' if protocol.sets else ''}: its states are Python objects, "
             f"which a text cannot count{meant(text, protocol.sets)}"
-        )
-    return lambda agents: _truth(tree, lambda name: protocol.holds(protocol.sets[name], agents)), None
-
-
-def _is_of_sets(tree: Tree) -> bool:
-    return isinstance(tree, Name) or isinstance(tree, Logic) and all(map(_is_of_sets, tree.operands))
-
-
-def _truth(tree: Tree, holds: Callable[[str], bool]) -> bool:
-    if isinstance(tree, Name):
-        return holds(tree.name)
-    assert isinstance(tree, Logic)
-    answers = (_truth(operand, holds) for operand in tree.operands)
-    return not next(answers) if tree.operator == "not" else all(answers) if tree.operator == "and" else any(answers)
+        ) from None
+    return lambda agents: protocol.holds(chosen, agents), None

@@ -99,13 +99,13 @@ class _Model:
         """The condition that the configuration is in the set; empty if it cannot be written."""
         if chosen.whole:
             return self.listed(chosen)
-        parts = []
-        for count in chosen.counts:
-            low, high = count.bounds(self.protocol.values)
-            codes = [code for code in range(self.q) if self._holds(count.condition, code)]
-            total = self.total(codes)
-            parts += [f"{total} >= {low}"] if low > 0 else []
-            parts += [f"{total} <= {high}"] if high < self.n else []
+        rows = [" & ".join(self._between(*one) for one in row.items()) for row in chosen.bounds(self.protocol.values)]
+        return " | ".join(f"({row or 'true'})" for row in rows) if len(rows) > 1 else rows[0] or "true"
+
+    def _between(self, condition: Callable[..., Any], bounds: tuple[int, int]) -> str:
+        """The condition that so many agents satisfy a condition."""
+        total = self.total([code for code in range(self.q) if self._holds(condition, code)])
+        parts = [f"{total} >= {bounds[0]}"] * (bounds[0] > 0) + [f"{total} <= {bounds[1]}"] * (bounds[1] < self.n)
         return " & ".join(parts) or "true"
 
     def _holds(self, condition: Callable[..., Any], code: int) -> bool:

@@ -31,7 +31,7 @@ def _statement(statement: Any) -> dict[str, Any]:
     return {
         "question": statement.question,
         "set": statement.set,
-        "constraints": _constraints(statement.goal),
+        "rows": [_constraints(row) for row in statement.goal],
         "start": {
             "text": statement.start.text,
             "constraints": _constraints(statement.start.constraints),

@@ -5,7 +5,7 @@ It shares nothing with the prover: it makes every obligation itself, as SMT-LIB 
 question is made of are whole numbers. It prints what it has checked: every field of the file is part of that
 statement or of its reasons, and an unknown field is refused. Why that suffices:
   - Every start satisfies the invariants, Inv, and every interaction keeps them: so Inv always holds.
-  - closed: in Inv and the set, Goal, no interaction breaks a constraint of Goal.
+  - closed: in Inv and the set, Goal, which is that one of its rows of constraints holds, no interaction leads out.
   - leader: closed, one leader in Inv and Goal, and no pair that changes an output is present there.
   - reached: in a run that never enters Goal, weights >= 0 that no rule with a living pair raises fall finitely often.
     With probability 1 a pair that can meet again and again does: so those that lower them are dead, they cannot meet
@@ -43,7 +43,7 @@ FORMS: dict[str, dict[str, Any]] = {
     "certificate": {"protocol": str, "parameters": object, "graphs": str, "parts": ["part"]},
     "part": {"smallest_n": int, "inputs": [[int]], "states": [str], "outputs": [int], "rules": [[int]],
              "statements": ["statement"]},
-    "statement": {"question": str, "set": str, "constraints": ["constraint"], "start": "start",
+    "statement": {"question": str, "set": str, "rows": [["constraint"]], "start": "start",
                   "invariants": ["constraint"], "stages": ["stage"]},
     "start": {"text": str, "constraints": ["constraint"], "groups": ["group"]},
     "group": {"states": [int], "n": int, "input": int, "constant": int},
@@ -75,7 +75,8 @@ def said(certificate: dict[str, Any]) -> Iterator[str]:
             start, name = statement["start"], json.dumps(statement["set"])
             meaning = MEANING[statement["question"]].format(graphs=certificate["graphs"])
             yield f"  {statement['question']} {name}: {meaning}, after any of the starts"
-            yield f"    set {name}: {conjunction(statement['constraints']) or 'every configuration'}"
+            rows = [conjunction(row) or "every configuration" for row in statement["rows"]]
+            yield f"    set {name}: {'; or '.join(rows) or 'no configuration'}"
             groups = [
                 f"{one['n']}*n + {one['input']}*input + {one['constant']} agents in states {one['states']}"
                 for one in start["groups"]
@@ -87,11 +88,10 @@ def said(certificate: dict[str, Any]) -> Iterator[str]:
 
 
 def conjunction(constraints: Any) -> str:
-    shown = [
-        " + ".join(f"{weight}*c{state}" for state, weight in enumerate(one["weights"]) if weight) or "0"
-        for one in constraints
-    ]
-    found = [f"{left} >= {one['at_least']}" for left, one in zip(shown, constraints, strict=True)]
+    found = []
+    for one in constraints:
+        terms = [f"{weight}*c{state}" for state, weight in enumerate(one["weights"]) if weight]
+        found.append(f"{' + '.join(terms) or '0'} >= {one['at_least']}")
     return " and ".join(found)
 
 
@@ -165,7 +165,7 @@ class Statement:
     def __init__(self, part: dict[str, Any], statement: dict[str, Any], connected: bool):
         self.part, self.statement, self.connected, self.size = part, statement, connected, len(part["states"])
         self.rules = [tuple(rule) for rule in part["rules"]]
-        self.goal, self.invariants = self.read(statement["constraints"]), self.read(statement["invariants"])
+        self.goal, self.invariants = list(map(self.read, statement["rows"])), self.read(statement["invariants"])
 
     def read(self, constraints: Any) -> list[tuple[Any, ...]]:
         require(all(len(one["weights"]) == self.size for one in constraints), "not one weight per state")
@@ -173,11 +173,11 @@ class Statement:
 
     def obligations(self) -> tuple[list[str], list[str]]:
         kind = {one: one for one in ("closed", "leader", "reached")}[self.statement["question"]]
-        invariant, inside = self.all_of(self.invariants), self.all_of(self.goal)
+        invariant, inside = self.all_of(self.invariants), self.one_of(self.goal)
         formulas = [f"(and {self.start()} (not {holds(one)}))" for one in self.invariants]
         formulas += [f"(and {invariant} {broken})" for one in self.invariants for broken in self.breaks(one)]
         if kind != "reached":
-            formulas += [f"(and {invariant} {inside} {broken})" for one in self.goal for broken in self.breaks(one)]
+            formulas += [f"(and {invariant} {inside} {left})" for left in self.leaves()]
         if kind == "leader":
             out = self.part["outputs"]
             changing = [(a, b) for a, b, c, d in self.rules if (out[a], out[b]) != (out[c], out[d])]
@@ -194,7 +194,7 @@ class Statement:
             require(all(0 <= x < self.size for pair in pairs for x in pair), "a pair names a state not there")
             if "starved" in stage:
                 for rule in (rule for rule in living if rule[:2] in pairs):
-                    after = f"{self.all_of(self.invariants, rule)} (not {self.all_of(self.goal, rule)})"
+                    after = f"{self.all_of(self.invariants, rule)} (not {self.one_of(self.goal, rule)})"
                     dies = f"{self.dead(dead)} {self.dead(dead, rule)}"
                     formulas.append(f"(and {context} {present(rule[:2])} {after} {dies})")
             else:
@@ -208,6 +208,14 @@ class Statement:
 
     def all_of(self, constraints: Any, rule: Any = None) -> str:
         return "(and true true " + " ".join(holds(one, rule) for one in constraints) + ")"
+
+    def one_of(self, rows: Any, rule: Any = None) -> str:
+        return "(or false false " + " ".join(self.all_of(row, rule) for row in rows) + ")"
+
+    def leaves(self) -> list[str]:
+        if len(self.goal) == 1:
+            return [broken for one in self.goal[0] for broken in self.breaks(one)]
+        return [f"{present(rule[:2])} (not {self.one_of(self.goal, rule)})" for rule in self.rules]
 
     def breaks(self, constraint: Any) -> Iterator[str]:
         for rule in self.rules:

@@ -11,15 +11,15 @@ from math import gcd, lcm
 from typing import Any
 
 from hegemon.exact.proofs.questions import Questions
-from hegemon.exact.proofs.system import Linear, Start, System
+from hegemon.exact.proofs.system import Goal, Linear, Start, System
 
 MOST_VALUES = 12  # of a field, each of which is counted
 
 
-def candidate_vectors(system: System, *sets: Any) -> list[tuple[int, ...]]:
+def candidate_vectors(system: System, *goals: Goal) -> list[tuple[int, ...]]:
     space = system.protocol.space
     states = [vars(space.namespace(code)) for code in range(system.size)]
-    vectors = [constraint.vector for chosen in sets for constraint in chosen]
+    vectors = [constraint.vector for goal in goals for row in goal for constraint in row]
     vectors += conserved(system)
     vectors.append(system.outputs)
     for name in space.names:
@@ -69,15 +69,17 @@ def _effect(rule: Any, size: int) -> list[int]:
     return effect
 
 
-def inductive(questions: Questions, start: Start, *sets: Any) -> list[Linear]:
+def inductive(questions: Questions, start: Start, *goals: Goal) -> list[Linear]:
     """The candidates that hold at the start and that no interaction breaks while all of them hold."""
     if start.is_everything:
         return []
     z3, found = questions.z3, []
-    for vector in candidate_vectors(questions.system, *sets):
+    for vector in candidate_vectors(questions.system, *goals):
         least = questions.lowest(vector, start)
         if least is not None:
-            asked = {constraint.low for chosen in sets for constraint in chosen if constraint.vector == vector}
+            asked = {
+                constraint.low for goal in goals for row in goal for constraint in row if constraint.vector == vector
+            }
             lows = {low for low in {least, 1, *asked} if low <= least}
             found += [Linear(vector, low) for low in lows if low > 0 or any(weight < 0 for weight in vector)]
     solver = questions.solver()

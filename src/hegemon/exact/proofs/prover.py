@@ -15,7 +15,7 @@ from hegemon.exact.proofs.invariants import inductive, needed
 from hegemon.exact.proofs.questions import Questions
 from hegemon.exact.proofs.stages import Stage, Stuck, find_stages, starved
 from hegemon.exact.proofs.symbols import Fact, Undecided, decided, fact_text
-from hegemon.exact.proofs.system import Linear, Start, System
+from hegemon.exact.proofs.system import Goal, Linear, Start, System
 from hegemon.models.protocol import Protocol
 from hegemon.runs.stories import Trace
 
@@ -31,7 +31,7 @@ class Statement:
     question: str
     set: str
     start: Start
-    goal: tuple[Linear, ...]
+    goal: Goal
     status: str
     sentence: str
     invariants: tuple[Linear, ...] = ()
@@ -165,7 +165,7 @@ def _asked(property: str | None, system: System) -> Iterator[tuple[str, str]]:
         yield from (("closed", "safe"), ("reached", "safe"))
         if elects and _has_one_leader(system, system.set_named("safe")):
             yield "leader", "safe"
-        for name, chosen in protocol.sets.items():
+        for name, chosen in type(protocol).sets.items():
             if name != "safe" and chosen.closed and not chosen.whole:
                 yield "closed", name
         return
@@ -183,15 +183,18 @@ def _asked(property: str | None, system: System) -> Iterator[tuple[str, str]]:
     yield from (("closed", property), ("reached", property))
 
 
-def _has_one_leader(system: System, goal: Any) -> bool:
+def _has_one_leader(system: System, goal: Goal) -> bool:
     """Whether the set itself requires exactly one leader."""
-    return {Linear(system.outputs, 1), Linear(tuple(-value for value in system.outputs), -1)} <= set(goal)
+    return all(set(one_leader(system)) <= set(row) for row in goal)
+
+
+def one_leader(system: System) -> tuple[Linear, Linear]:
+    return Linear(system.outputs, 1), Linear(tuple(-value for value in system.outputs), -1)
 
 
 def _closed(questions: Questions, name: str, start: Start, goal: Any, progress: Show | None) -> Statement:
     """No interaction leads out of the set, on its own or within the invariants of the start."""
-    formulas = [questions.z3.And(questions.all_hold(goal), f) for each in goal for f, _ in questions.breaks(each)]
-    found = _keeping(questions, start, goal, formulas)
+    found = _keeping(questions, start, goal, questions.leaving(goal))
     if found is None:
         sentence = "stage 1: an interaction may lead out of the set, as far as the constraints found can tell"
         return Statement("closed", name, start, goal, NOT_FOUND, sentence)
@@ -203,12 +206,11 @@ def _closed(questions: Questions, name: str, start: Start, goal: Any, progress: 
 def _leader(questions: Questions, name: str, start: Start, goal: Any, progress: Show | None) -> Statement:
     """Exactly one leader in the set, and no interaction inside it changes an output; and it is closed."""
     system, z3 = questions.system, questions.z3
-    inside = questions.all_hold(goal)
+    inside = questions.inside(goal)
     changing = sorted({rule.pair for rule in system.rules if system.changes_output(rule)})
-    one = (Linear(system.outputs, 1), Linear(tuple(-value for value in system.outputs), -1))
-    formulas = [z3.And(inside, f) for each in goal for f, _ in questions.breaks(each)]
+    formulas = questions.leaving(goal)
     formulas += [
-        z3.And(inside, questions.outside(one)),
+        z3.And(inside, questions.outside((one_leader(system),))),
         z3.And(inside, questions.either(map(questions.enabled, changing))),
     ]
     found = _keeping(questions, start, goal, formulas)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from hegemon.exact.proofs.symbols import solver_library
-from hegemon.exact.proofs.system import Linear, Rule, Start, System
+from hegemon.exact.proofs.system import Goal, Linear, Rule, Start, System
 
 PATIENCE = 20_000  # milliseconds for one question; a timeout never counts as a proof
 
@@ -45,8 +45,20 @@ class Questions:
     def sum(self, terms: Any) -> Any:
         return self.z3.Sum(terms) if len(terms) > 1 else terms[0]
 
-    def outside(self, constraints: Any, rule: Rule | None = None) -> Any:
-        return self.z3.Not(self.all_hold(constraints, rule))
+    def inside(self, goal: Goal, rule: Rule | None = None) -> Any:
+        return self.either(self.all_hold(row, rule) for row in goal) if len(goal) > 1 else self.all_hold(goal[0], rule)
+
+    def outside(self, goal: Goal, rule: Rule | None = None) -> Any:
+        return self.z3.Not(self.inside(goal, rule))
+
+    def leaving(self, goal: Goal) -> list[Any]:
+        """How an interaction can lead out of a set, one formula each."""
+        if len(goal) == 1:
+            broken = [formula for constraint in goal[0] for formula, _ in self.breaks(constraint)]
+        else:
+            moving = [rule for rule in self.system.rules if not rule.is_silent]
+            broken = [self.z3.And(self.enabled(rule.pair), self.outside(goal, rule)) for rule in moving]
+        return [self.z3.And(self.inside(goal), formula) for formula in broken]
 
     def enabled(self, pair: tuple[int, int]) -> Any:
         """Two agents in these states are present."""

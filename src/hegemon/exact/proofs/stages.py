@@ -7,7 +7,6 @@ have no successor (they are *starved*, and dead as well); the rules that are lef
 configuration outside the goal is left, the goal has been reached.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
@@ -18,7 +17,7 @@ import numpy as np
 from hegemon.display import Show
 from hegemon.exact.proofs.questions import PATIENCE, Questions
 from hegemon.exact.proofs.symbols import solver_library
-from hegemon.exact.proofs.system import Linear, Rule
+from hegemon.exact.proofs.system import Goal, Linear, Rule
 
 LARGEST_DENOMINATOR = 10_000
 
@@ -40,7 +39,7 @@ class Stuck:
 
 
 def find_stages(
-    questions: Questions, goal: Sequence[Linear], invariants: list[Linear], progress: Show | None = None
+    questions: Questions, goal: Goal, invariants: list[Linear], progress: Show | None = None
 ) -> tuple[list[Stage], Stuck | None]:
     """The stages up to the goal, or those that were found and where the search ended."""
     solver = questions.solver()
@@ -119,9 +118,7 @@ def _without_successor(
     )
 
 
-def starved(
-    questions: Questions, goal: Sequence[Linear], invariants: list[Linear], dead: set[tuple[int, int]], rule: Rule
-) -> Any:
+def starved(questions: Questions, goal: Goal, invariants: list[Linear], dead: set[tuple[int, int]], rule: Rule) -> Any:
     """The rule can happen outside the goal while the dead pairs are impossible, before and after."""
     before = questions.z3.And(questions.dead(dead), questions.enabled(rule.pair))
     after = questions.z3.And(

@@ -3,6 +3,7 @@
 import ast
 import dataclasses
 import inspect
+import itertools
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,8 +20,9 @@ from hegemon.models.authors import where
 from hegemon.models.expressions import evaluate
 from hegemon.models.population import PopulationProtocol
 from hegemon.models.protocol import Protocol
-from hegemon.models.sets import ConfigurationSet
+from hegemon.models.sets import MOST_ROWS, Count, TooManyRows
 from hegemon.models.shared import use_functions
+from hegemon.models.written import ReadSets
 
 LARGEST_SYSTEM = 100  # states: the number of questions grows with their square
 
@@ -31,6 +33,12 @@ class Linear:
 
     vector: tuple[int, ...]
     low: int
+
+    def opposite(self) -> "Linear":
+        return Linear(tuple(-weight for weight in self.vector), 1 - self.low)
+
+
+Goal = tuple[tuple[Linear, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -105,6 +113,7 @@ class System:
         self._require_sound(protocol_class, parameters, first, second)
         codes = range(self.size)
         self.rules = tuple(Rule(a, b, int(first[a, b]), int(second[a, b])) for a in codes for b in codes)
+        self._sets = ReadSets(self.protocol, self.protocol.sets)
         self.states = tuple(self._label(code) for code in codes)
 
     @staticmethod
@@ -189,25 +198,33 @@ class System:
     def changes_output(self, rule: Rule) -> bool:
         return (self.outputs[rule.a], self.outputs[rule.b]) != (self.outputs[rule.c], self.outputs[rule.d])
 
-    def set_named(self, name: str) -> tuple[Linear, ...]:
-        return self.constraints(named_set(self.protocol, name), name)
-
-    def constraints(self, chosen: ConfigurationSet, name: str) -> tuple[Linear, ...]:
-        """A set as constraints on counts; a bound that contains n is moved into the vector."""
+    def set_named(self, name: str) -> Goal:
+        """A set as rows of constraints on counts: a configuration is inside if it satisfies one row."""
+        chosen = named_set(self._sets.reader, name)
         if chosen.whole:
             raise InvalidInput(
                 f"the set {name!r} of {self.protocol.id} is a predicate on the whole array of agents, not on counts; "
                 "proofs for every n need conditions such as count(…) == 1"
             )
-        found = []
-        for count in chosen.counts:
-            marked = self.values_of(count.condition)
-            for bound, sign in ((count.low, 1), (count.high, -1)):
-                limit = self._affine(bound)
-                vector = tuple(sign * (value - limit.size) for value in marked)
-                if any(value < 0 for value in vector) or sign * limit.constant > 0:  # otherwise it always holds
-                    found.append(Linear(vector, sign * limit.constant))
-        return tuple(dict.fromkeys(found))
+        found: dict[tuple[Linear, ...], None] = {}
+        for row in chosen.rows:
+            for parts in itertools.product(*map(self._alternatives, row.counts)):
+                found[tuple(dict.fromkeys(constraint for part in parts for constraint in part))] = None
+                if len(found) > MOST_ROWS:
+                    raise TooManyRows
+        return tuple(found)
+
+    def _alternatives(self, count: Count) -> list[tuple[Linear, ...]]:
+        """The constraints of a count, one group of which must hold; a bound with n is moved into the vector."""
+        marked, found = self.values_of(count.condition), []
+        for bound, sign in ((count.low, 1), (count.high, -1)):
+            limit = self._affine(bound)
+            vector = tuple(sign * (value - limit.size) for value in marked)
+            if any(value < 0 for value in vector) or sign * limit.constant > 0:  # otherwise it always holds
+                found.append(Linear(vector, sign * limit.constant))
+        if count.within:
+            return [tuple(found)]
+        return [(constraint.opposite(),) for constraint in found] or [(Linear((0,) * self.size, 1),)]
 
     def _affine(self, bound: Any) -> Affine:
         """A bound of a count, which may be a text such as "n - 1"."""
@@ -226,7 +243,12 @@ class System:
         if name == "all" or name == "random" and uniform:
             return Start("every configuration")
         if "(" in name:
-            return Start(name, constraints=self.set_named(name))
+            rows = self.set_named(name)
+            if len(rows) > 1:
+                raise InvalidInput(
+                    f"the start {name!r} has {len(rows)} alternatives, and a proof begins in one; prove each of them"
+                )
+            return Start(name, constraints=rows[0])
         if name not in protocol.starts:
             known = ", ".join(["all", *protocol.starts])
             raise InvalidInput(
