@@ -10,7 +10,7 @@ from hegemon.engines.stopping import parse_stop
 from hegemon.errors import InvalidInput
 from hegemon.exact.proofs import checker
 from hegemon.models import Range, at_least, at_most, everywhere, exactly, nowhere, whole
-from hegemon.models.sets import ConfigurationSet, Row
+from hegemon.models.sets import Alternative, ConfigurationSet
 
 
 def first(a, p):
@@ -102,8 +102,8 @@ def disagreements():
 
 def test_joined_sets_mean_what_their_parts_mean(monkeypatch):
     assert disagreements() == 0
-    every = Row.opposite
-    monkeypatch.setattr(Row, "opposite", lambda row: every(row)[:-1] or every(row))
+    every = Alternative.opposite
+    monkeypatch.setattr(Alternative, "opposite", lambda row: every(row)[:-1] or every(row))
     assert disagreements() > 0
 
 

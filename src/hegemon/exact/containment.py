@@ -15,7 +15,7 @@ from hegemon.exact.numbering import count_marked
 from hegemon.graphs.topology import Topology
 from hegemon.models.conditions import is_condition, parse_set
 from hegemon.models.protocol import Protocol
-from hegemon.models.sets import ConfigurationSet, Row
+from hegemon.models.sets import Alternative, ConfigurationSet
 from hegemon.models.words import checked
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def sample_condition(protocol: Protocol) -> str:
 def members(chain: Chain, chosen: ConfigurationSet) -> np.ndarray:
     """For every configuration, whether it is in the set."""
     space, inside = chain.space, np.empty(chain.size, bool)
-    counted = dataclasses.replace(chosen, rows=tuple(Row(row.counts) for row in chosen.rows))
+    counted = dataclasses.replace(chosen, rows=tuple(Alternative(row.counts) for row in chosen.rows))
     for block in chain.blocks:
         inside[block] = contains_rows(space.protocol, counted, chain.codes_at(block), space.topology)
     if chosen.whole:

@@ -18,7 +18,7 @@ from hegemon.models.counting import counting_predicate, counts_agents
 from hegemon.models.expressions import parse, value_of
 from hegemon.models.functions import condition, names_in
 from hegemon.models.grammar import Call, Comparison, Logic, Name, Tree, shown
-from hegemon.models.sets import ConfigurationSet, Count, Row, TooManyRows, everywhere, nowhere
+from hegemon.models.sets import Alternative, ConfigurationSet, Count, TooManyRows, everywhere, nowhere
 
 if TYPE_CHECKING:
     from hegemon.models.protocol import Protocol
@@ -39,7 +39,7 @@ def parse_set(text: str, protocol: "Protocol") -> ConfigurationSet:
                 result &= joined(clause, lambda tree: _bounded(tree, protocol))
             except (_NoBounds, TooManyRows):
                 result &= ConfigurationSet(
-                    (Row(whole=(counting_predicate(clause, protocol),)),), closed=_is_closed(clause, protocol)
+                    (Alternative(whole=(counting_predicate(clause, protocol),)),), closed=_is_closed(clause, protocol)
                 )
     except InvalidInput as error:
         raise InvalidInput(f"the condition {shown(text)} is not understood: {error}; {HELP}") from None
@@ -166,7 +166,7 @@ def _comparison(symbol: str, left: Tree, right: Tree, protocol: "Protocol") -> C
         ">": (most + 1, "n"),
         "<": (0, least - 1),
     }
-    return ConfigurationSet((Row((Count(condition(inner, protocol), *bounds[symbol]),)),))
+    return ConfigurationSet((Alternative((Count(condition(inner, protocol), *bounds[symbol]),)),))
 
 
 def _argument(tree: Tree, name: str) -> Tree | None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from hegemon.errors import InvalidInput
 from hegemon.models.functions import Part, Source, SyntaxBuilder, function_from
 from hegemon.models.grammar import Call, Comparison, Logic, Name, Tree
-from hegemon.models.sets import ConfigurationSet, Row
+from hegemon.models.sets import Alternative, ConfigurationSet
 
 if TYPE_CHECKING:
     from hegemon.models.protocol import Protocol
@@ -96,7 +96,7 @@ class _CountBuilder(SyntaxBuilder):
         """Whether all agents are in a set."""
         return ast.BoolOp(ast.Or(), [ast.Constant(False), *map(self._row, chosen.rows)])
 
-    def _row(self, row: Row) -> ast.expr:
+    def _row(self, row: Alternative) -> ast.expr:
         parts: list[ast.expr] = [ast.Constant(True)]
         for count in row.counts:
             number = self._counted(self._calling(count.condition, ["a", "p"])).syntax

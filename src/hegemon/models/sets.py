@@ -55,23 +55,23 @@ class Count:
 
 
 @dataclass(frozen=True)
-class Row:
+class Alternative:
     """All of the counts and `whole` predicates hold, and none of the predicates in `unless`."""
 
     counts: tuple[Count, ...] = ()
     whole: tuple[Callable[..., Any], ...] = ()
     unless: tuple[Callable[..., Any], ...] = ()
 
-    def __and__(self, other: "Row") -> "Row":
-        return Row(self.counts + other.counts, self.whole + other.whole, self.unless + other.unless)
+    def __and__(self, other: "Alternative") -> "Alternative":
+        return Alternative(self.counts + other.counts, self.whole + other.whole, self.unless + other.unless)
 
-    def opposite(self) -> "tuple[Row, ...]":
+    def opposite(self) -> "tuple[Alternative, ...]":
         """The rows of which one holds where this one does not."""
-        counts = (Row((dataclasses.replace(count, within=not count.within),)) for count in self.counts)
+        counts = (Alternative((dataclasses.replace(count, within=not count.within),)) for count in self.counts)
         return (
             *counts,
-            *(Row(unless=(predicate,)) for predicate in self.whole),
-            *(Row(whole=(predicate,)) for predicate in self.unless),
+            *(Alternative(unless=(predicate,)) for predicate in self.whole),
+            *(Alternative(whole=(predicate,)) for predicate in self.unless),
         )
 
     def bounds(self, values: Mapping[str, Any]) -> list[Bounds]:
@@ -105,7 +105,7 @@ class ConfigurationSet:
     configuration outside.
     """
 
-    rows: tuple[Row, ...] = (Row(),)
+    rows: tuple[Alternative, ...] = (Alternative(),)
     closed: bool = False
     doc: str = ""
     reason: Callable[..., Any] | None = None
@@ -137,7 +137,7 @@ class ConfigurationSet:
 
     def __invert__(self) -> "ConfigurationSet":
         """All other configurations."""
-        rows: tuple[Row, ...] = (Row(),)
+        rows: tuple[Alternative, ...] = (Alternative(),)
         for row in self.rows:
             rows = _few(first & second for first in rows for second in row.opposite())
         return ConfigurationSet(rows)
@@ -152,7 +152,7 @@ class ConfigurationSet:
     def mapped(self, change: Callable[[Callable[..., Any]], Callable[..., Any]]) -> "ConfigurationSet":
         """The same set with every function of its author changed."""
         rows = tuple(
-            Row(
+            Alternative(
                 tuple(dataclasses.replace(count, condition=change(count.condition)) for count in row.counts),
                 tuple(map(change, row.whole)),
                 tuple(map(change, row.unless)),
@@ -198,7 +198,7 @@ class WrittenSet:
         return self
 
 
-def _few(rows: Iterable[Row]) -> tuple[Row, ...]:
+def _few(rows: Iterable[Alternative]) -> tuple[Alternative, ...]:
     found = tuple(dict.fromkeys(rows))
     if len(found) > MOST_ROWS:
         raise TooManyRows
@@ -214,7 +214,7 @@ def _require_set(other: object, sign: str) -> None:
 
 
 def _counted(condition: Callable[..., Any], low: int | str, high: int | str) -> ConfigurationSet:
-    return ConfigurationSet((Row((Count(condition, low, high),)),))
+    return ConfigurationSet((Alternative((Count(condition, low, high),)),))
 
 
 def everywhere(condition: Callable[..., Any]) -> ConfigurationSet:
@@ -243,4 +243,4 @@ def whole(predicate: Callable[..., Any], reason: Callable[..., Any] | None = Non
 
     Where the model reads the graph, the predicate is `(nodes, offsets, targets, p) -> bool`.
     """
-    return ConfigurationSet((Row(whole=(predicate,)),), reason=reason)
+    return ConfigurationSet((Alternative(whole=(predicate,)),), reason=reason)

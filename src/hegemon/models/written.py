@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hegemon.errors import InvalidInput, choose
 from hegemon.models.authors import declared
@@ -12,6 +12,9 @@ from hegemon.models.functions import names_in
 from hegemon.models.grammar import Logic, Name, Tree, shown
 from hegemon.models.sets import ConfigurationSet, WrittenSet
 from hegemon.models.state import StateSpace
+
+if TYPE_CHECKING:
+    from hegemon.models.protocol import Protocol
 
 
 def sets_among(members: Mapping[str, Any], base: type) -> dict[str, Any]:
@@ -28,7 +31,7 @@ def sets_among(members: Mapping[str, Any], base: type) -> dict[str, Any]:
 class ReadSets(Mapping[str, ConfigurationSet]):
     """The sets of an instance, each text read when it is asked for; a text may name other sets."""
 
-    def __init__(self, protocol: Any, sets: Mapping[str, Any]):
+    def __init__(self, protocol: "Protocol", sets: Mapping[str, Any]):
         self.reader: Any = SimpleNamespace(  # what a text is read with, in place of the protocol
             id=protocol.id, n=protocol.n, values=protocol.values, fields=protocol.fields, sets=self,
             reads_graph=protocol.reads_graph,
