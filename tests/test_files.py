@@ -1,5 +1,6 @@
 """Files from elsewhere: nothing is unpacked before its size is known, and what is no such file is one sentence."""
 
+import hashlib
 import io
 import json
 import zipfile
@@ -90,11 +91,18 @@ def test_a_table_that_says_more_than_fits_is_not_read(tmp_path):
     import pyarrow.parquet as parquet
 
     folder = Folder(tmp_path)
-    constant = pyarrow.table({"trial": pyarrow.array(np.zeros(200_000, np.int64))})
-    parquet.write_table(constant, folder.table, row_group_size=200_000)
+    column = {"trial": pyarrow.array(np.zeros(200_000, np.int64))}
+    constant = pyarrow.table(column, metadata={"hegemon.parameters": "{}"})
+
+    def write(rows: int) -> None:
+        parquet.write_table(constant, folder.table, row_group_size=rows)
+        digest = hashlib.sha256(folder.table.read_bytes()).hexdigest()
+        folder.digest.write_text(f"{digest}  {folder.table.name}\n")
+
+    write(200_000)
     with pytest.raises(ValueError, match="row groups"):
         read_table(folder)
-    parquet.write_table(constant, folder.table, row_group_size=50_000)
+    write(50_000)
     assert folder.table.stat().st_size < 5_000 and len(read_table(folder)) == 200_000
     with pytest.MonkeyPatch.context() as patched, pytest.raises(InvalidInput, match="of memory are free"):
         patched.setattr(files, "memory_available", lambda: 3_000_000)

@@ -123,7 +123,7 @@ def test_the_times_that_pages_state_are_the_measured_ones():
     """A page that says "about 2 min" of 20 s keeps its reader away. The twin says it."""
     wrong = [told for page in pages() for told in misstated(page.read_text(), str(page.relative_to(HERE)))]
     assert wrong == []
-    for page, command in (("docs/atlas.md", "hegemon compare"), ("README.md", "hegemon reproduce --quick")):
+    for page, command in (("docs/atlas.md", "hegemon compare"), ("docs/reproduce.md", "hegemon reproduce --quick")):
         text = (HERE / page).read_text()
         assert any(one.startswith(command) for one in misstated(re.sub(r"about \d+ (s|min)", "about 2 h", text), page))
 

@@ -182,7 +182,7 @@ def test_messages_and_decisions_are_told(capsys):
     "model, right, wrong, said",
     [
         ("messages", "before = node.highest", "before = node.highst", "AttributeError"),
-        ("messages", "node.status = ELECTED", "node.status = 77", "write ELECTED or NON_ELECTED"),
+        ("messages", "node.status = ELECTED", "node.status = 77", "write ELECTED, NON_ELECTED or None"),
         ("population", "b.leader = 0", "b.leader = 2", "outside 0..1"),
     ],
 )

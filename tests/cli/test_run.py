@@ -12,6 +12,7 @@ from hegemon.models.model import MODELS
 from hegemon.runs import trials
 from hegemon.runs.setting import topology_for
 from hegemon.runs.simulate import course_of
+from hegemon.runs.trial import Course
 from tests.cli import sentences
 
 MAJORITY = '''
@@ -214,13 +215,19 @@ def test_an_interrupt_keeps_what_is_finished(capsys, monkeypatch):
     def interrupting(asked):
         course = course_of(asked)
 
-        def one(trial):
-            finished.append(trial.trial)
-            if len(finished) % 100 == 4:  # and again later, should Python lose the first one in a callback
-                _thread.interrupt_main()
-            return course(trial)
+        class Interrupting(Course):
+            supports = course.supports
 
-        return one
+            def __init__(self):
+                """Of the same record."""
+
+            def __call__(self, trial):
+                finished.append(trial.trial)
+                if len(finished) % 100 == 4:  # and again later, should Python lose the first one in a callback
+                    _thread.interrupt_main()
+                return course(trial)
+
+        return Interrupting()
 
     monkeypatch.setattr(trials, "course_of", interrupting)
     assert main(["run", "pairwise", "--n", "1000", "--trials", "100000", "--workers", "1", "--json"]) == 130

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import hegemon as hg
+from hegemon import parts
 from hegemon.engines.population import adaptive_complete, agents
 from hegemon.engines.population import codes as coded
 from hegemon.errors import InvalidInput
@@ -97,7 +98,7 @@ class Forgetful(agents.Agents):
 
 @pytest.mark.parametrize("twin", [Late, Forgetful])
 def test_a_broken_twin_is_caught(twin, monkeypatch):
-    monkeypatch.setattr(agents, "Agents", twin)
+    monkeypatch.setitem(parts.BUILT_IN["population engines"], "agents", f"{__name__}:{twin.__name__}")
     cases = [Case(k, FEW if twin is Late else (f"steps:{STEPS}",)) for k in range(4)]
     assert worst(cases, ("agents",), 300)["agents"][0] < SMALLEST
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import hegemon as hg
-from hegemon.engines import choice
+from hegemon import parts
 
-ENGINES = choice.ENGINES["population"]
+ENGINES = parts.BUILT_IN["population engines"]
 QUICK = [
     (hg.Pairwise(n=4), "all-leaders", "safe"),
     (hg.Timer(n=3, s=4), "no-leader", "safe"),

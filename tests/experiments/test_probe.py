@@ -29,7 +29,7 @@ def estimate(tmp_path, monkeypatch, cost, sizes, trials=10, held=0):
         return {"done": 1, "alone": 1, "seconds": seconds, "memory": held + 1000}
 
     monkeypatch.setattr(worker, "work", work)
-    monkeypatch.setattr(worker, "peak_memory", lambda: held)
+    monkeypatch.setattr(probe, "peak_memory", lambda: held)
     monkeypatch.setattr(worker, "prepare", lambda task: None)
     monkeypatch.setattr(probe.time, "perf_counter", lambda: now[0])
     study = make_study("pairwise", axes={"n": sizes}, trials=trials)

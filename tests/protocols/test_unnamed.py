@@ -9,6 +9,7 @@ import pytest
 import hegemon
 from hegemon.cli.main import main
 from hegemon.errors import InvalidInput
+from hegemon.experiments.study import SCHEMA
 from hegemon.kept import seal
 from hegemon.protocols.loading import digest_of, find_protocol, name_protocol
 from hegemon.runs.checkpoint import Checkpoint
@@ -46,7 +47,7 @@ class Trap:
 
     def study(self) -> str:
         """A folder as `hegemon sweep` writes it."""
-        asked = {"schema": 1, "seed": 0, "trials": 2, "precise": None, "zip": [], "cases": []}
+        asked = {"schema": SCHEMA, "seed": 0, "trials": 2, "relative": None, "zip": [], "cases": []}
         asked["axes"] = {"protocol": [self.name], "n": [5]}
         self.write("study/study.json", seal("study", {"folder": "0" * 16, "study": asked}).decode())
         return str(self.folder / "study")

@@ -94,7 +94,7 @@ def study_results(
     report: Annotated[str | None, options.path("--report", "write a page with tables and pictures (.html)")] = None,
     json: options.Json = False,
 ) -> None:  # fmt: skip
-    """The trials of a study in groups, with intervals, fitted laws and a picture; also of one that is not finished."""
+    """Show the trials of a study in groups, with intervals, fitted laws and a picture."""
     if plot:
         check_picture_path(plot)
     outputs(**{"trials-csv": (trials_csv, (".csv",)), "report": (report, (".html",))})

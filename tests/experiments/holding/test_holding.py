@@ -16,11 +16,13 @@ from hegemon.experiments.holding import replications, settling, sketch
 from hegemon.experiments.holding.ensemble import dense, replicate
 from hegemon.experiments.holding.holding import agree, holding
 from hegemon.experiments.holding.importance import Rarity
+from hegemon.experiments.holding.kept import KIND
 from hegemon.experiments.holding.kernels import lose
 from hegemon.experiments.holding.merits import LARGEST_PART, Generation, merits, tamed
 from hegemon.experiments.holding.plain import Plain, survey
 from hegemon.experiments.holding.process import LEAST, Crowd, Process, no_losses
 from hegemon.experiments.holding.scouting import scout, unseen
+from hegemon.kept import read_kept, write_kept
 
 from .zoo import Candle, Case, covers
 from .zoo import exact as exact_case
@@ -233,15 +235,15 @@ def test_eight_replications_with_a_long_tail_cover_their_mean(spread):
 def test_a_checkpoint_goes_on_and_belongs_to_its_question(tmp_path):
     place = tmp_path / "held.json"
     whole = holding(SHORT, relative=0.2, budget=CHEAP, checkpoint=place, workers=1)
-    content = json.loads(place.read_text())
+    content = read_kept(place, KIND)
     content["replications"] = content["replications"][:7]
-    place.write_text(json.dumps(content))
+    write_kept(place, KIND, content)
     again = holding(SHORT, relative=0.2, budget=CHEAP, checkpoint=place, workers=1)
     assert again.answer == whole.answer and again.steps < whole.steps
     with pytest.raises(InvalidInput, match="another question"):
         holding(SHORT, seed=9, checkpoint=place)
     place.write_text("[]")
-    with pytest.raises(InvalidInput, match="no checkpoint"):
+    with pytest.raises(InvalidInput, match="no whole checkpoint"):
         holding(SHORT, checkpoint=place)
 
 
