@@ -26,7 +26,7 @@ BASES = {
     "a set": lambda: RunRecord(hg.Pairwise(n=6), max_steps=300, seed=3),
     "rounds": lambda: RunRecord(hg.Trains(n=6), graph="ring:6", start="random", max_steps=60, seed=11),
     "a daemon": lambda: RunRecord(
-        hg.Trains(n=4), graph="ring:4", start="random", max_steps=40, seed=11, scheduler="central:uniform"
+        hg.CATALOGUE["huang"](n=5), start="random", max_steps=40, seed=11, scheduler="distributed:1/2"
     ),
     "messages": lambda: RunRecord(hg.Walks(n=9), graph="torus:3x3", seed=3),
     "a wake-up": lambda: RunRecord(hg.Referees(n=16, variant="wakeup"), seed=3),
@@ -145,11 +145,12 @@ PATHS = {
 ORDINARY = {"alone", "many", "a worker", "kept", "watched"}, {"population", "a set", "rounds", "messages"}
 LENGTHS = {"watched": {"until": "safe", "max_steps": None}, "filmed": {"until": "safe", "max_steps": None}}
 # By base or path: options that are supported there and change nothing, or are refused for another reason. A daemon's
-# engine is the only one, and has no rounds to jump over; traces and pages of messages have one engine; Walks has
-# neither identifiers nor nodes that wake up; and what concerns messages that take time is refused without a delay.
+# engine is the only one and has no rounds to jump over, and this ring is one graph and has one named start; traces and
+# pages of messages have one engine; Walks has neither identifiers nor nodes that wake up; and what concerns messages
+# that take time is refused without a delay.
 IDLE = {
     "traced": {"engine"},
-    "a daemon": {"engine", "fast_forward", "graph"},
+    "a daemon": {"engine", "fast_forward", "graph", "start"},
     "messages": {"wake", "identifiers", "order", "duplicate", "engine"},
     "a wake-up": {"identifiers", "order", "duplicate", "graph", "engine"},
     "late messages": {"wake", "identifiers", "engine"},

@@ -246,8 +246,10 @@ def known(words: list[str]) -> dict[str, Verb]:
     """The verbs that are there; those of other packages where the words name no built-in one."""
     there = parts.built_in("verbs")
     verbs = {name: verb for name, verb in VERBS.items() if name in there or name in words}
+    undescribed = [name for name in there if name not in VERBS]
     if not VERBS.keys() & {*words}:
-        verbs |= {name: Verb(ADDED, f"See hegemon {name} --help.", ()) for name in parts.plugins("verbs")}
+        undescribed += parts.plugins("verbs")
+    verbs |= {name: Verb(ADDED, f"See hegemon {name} --help.", ()) for name in undescribed}
     return verbs
 
 
