@@ -104,7 +104,7 @@ def built(tmp_path_factory) -> Path:
 def test_wheel_and_sdist_hold_what_they_should(built):
     (wheel,), (sdist,) = built.glob("*.whl"), built.glob("*.tar.gz")
     names = zipfile.ZipFile(wheel).namelist()
-    assert {"hegemon/py.typed", "hegemon/web/page/main.js"} <= set(names)
+    assert {"hegemon/py.typed", "hegemon/web/page/main.js", "hegemon/web/live/kernels.wasm"} <= set(names)
     assert not [name for name in names if name.startswith(("tests", "benchmarks", "docs"))]
     with tarfile.open(sdist) as archive:
         inside = {name.partition("/")[2] for name in archive.getnames()}

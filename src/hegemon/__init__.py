@@ -75,6 +75,7 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     )
     from hegemon.runs.simulate import simulate as simulate
     from hegemon.runs.trials import run_trials as run_trials
+    from hegemon.web.live.page import live as live
     from hegemon.web.watch import watch as watch
 
 _HOMES = {
@@ -92,6 +93,7 @@ _HOMES = {
     "compare_messages": "hegemon.experiments.comparing",
     "export": "hegemon.exact.exports.exporting",
     "holding": "hegemon.experiments.holding.holding",
+    "live": "hegemon.web.live.page",
     "lower_bound": "hegemon.experiments.budgets",
     "mixing_time": "hegemon.graphs.mixing",
     "prove": "hegemon.exact.proofs.prover",

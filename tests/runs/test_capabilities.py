@@ -17,9 +17,12 @@ from hegemon.runs.record import RUN_OPTIONS, MadeRecord, RunRecord
 from hegemon.runs.simulate import course_of
 from hegemon.runs.trial import Trial
 from hegemon.web.film import shoot
+from hegemon.web.live import content
+from hegemon.web.live.page import LivePage
 from hegemon.web.objects import ObjectWorld
 from hegemon.web.session import Session
 from hegemon.web.worlds import AgentWorld
+from tests.web.live.in_node import RUNS, in_node
 
 BASES = {
     "population": lambda: RunRecord(hg.Timer(n=5, s=6), start="random", max_steps=300, seed=3),
@@ -131,6 +134,11 @@ def run_traced(record):
     return lines, end, run_alone(record)
 
 
+def run_live(record):
+    """What a page without Python shows on the way."""
+    return in_node(RUNS, LivePage(record).laboratory, [str(record.seed)], list(range(0, 60, 4)), 2)
+
+
 PATHS = {
     "alone": lambda record, folder: run_alone(record),
     "many": lambda record, folder: run_many(record),
@@ -139,17 +147,19 @@ PATHS = {
     "watched": lambda record, folder: run_watched(record),
     "filmed": lambda record, folder: run_filmed(record),
     "traced": lambda record, folder: run_traced(record),
+    "live": lambda record, folder: run_live(record),
 }
 
 
 ORDINARY = {"alone", "many", "a worker", "kept", "watched"}, {"population", "a set", "rounds", "messages"}
-LENGTHS = {"watched": {"until": "safe", "max_steps": None}, "filmed": {"until": "safe", "max_steps": None}}
+LENGTHS = dict.fromkeys(("watched", "live", "filmed"), {"until": "safe", "max_steps": None})
 # By base or path: options that are supported there and change nothing, or are refused for another reason. A daemon's
 # engine is the only one and has no rounds to jump over, and this ring is one graph and has one named start; traces and
 # pages of messages have one engine; Walks has neither identifiers nor nodes that wake up; and what concerns messages
 # that take time is refused without a delay.
 IDLE = {
     "traced": {"engine"},
+    "live": {"engine"},
     "a daemon": {"engine", "fast_forward", "graph", "start"},
     "messages": {"wake", "identifiers", "order", "duplicate", "engine"},
     "a wake-up": {"identifiers", "order", "duplicate", "graph", "engine"},
@@ -167,6 +177,7 @@ def declared(path, record) -> set[str]:
         "watched": lambda: supports_of("world"),
         "filmed": lambda: supports_of("world"),
         "traced": lambda: tracing.TRACED.options,
+        "live": lambda: content.SUPPORTS.options,
     }.get(path, lambda: supports_of("course"))
 
     def supports_of(part):
@@ -215,7 +226,7 @@ def wrong(path, base, folder, names=tuple(VALUES)) -> dict[str, str]:
 def cases():
     found = []
     for base in BASES:
-        for path in PATHS:
+        for path in PATHS if base in ("population", "a set") else [*PATHS][:-1]:
             usual = path in ORDINARY[0] and base in ORDINARY[1]
             found.append(pytest.param(path, base, marks=[] if usual else pytest.mark.full))
     return found
@@ -288,6 +299,7 @@ TWINS = {
     "a block that records nothing": ("many", "a set", "observe", course, "BLOCK"),
     "a page that ignores max_steps": ("watched", "population", "max_steps", AgentWorld, "supports"),
     "a page that ignores until": ("watched", "objects", "until", ObjectWorld, "supports"),
+    "a live page that ignores rates": ("live", "population", "rates", content, "SUPPORTS"),
     "a checkpoint that forgets records": ("kept", "a daemon", "observe", course, "KEPT"),
 }
 

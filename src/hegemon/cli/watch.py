@@ -21,6 +21,9 @@ def watch_protocol(
     save: Annotated[
         str | None, path("--save", "no page: a film (.html, .gif, .mp4) or a picture (.png, .svg, .pdf)")
     ] = None,
+    live: Annotated[
+        str | None, path("--live", "no server: a page that runs by itself, without Python (.html)")
+    ] = None,
     as_: Annotated[
         str, option("--as", help="which picture: moment (the end), strip, or space-time (default)", metavar="KIND")
     ] = "",
@@ -49,7 +52,14 @@ def watch_protocol(
     from hegemon.runs.rates import churns
     from hegemon.web.watch import Builder, Watching, check_film_path, picture_kind, save_film
 
-    builder = Builder(record := make_record(with_story(asked), naming=NAMING))
+    record = make_record(with_story(asked), naming=NAMING)
+    if live:
+        others = {"save": save, "as": as_, "moments": moments, "write": write, "until": until, "max-steps": max_steps}
+        others |= {"sorted": sorted_ != "number", "each": each, "port": port, "host": host != "127.0.0.1"}
+        if given := [f"--{name}" for name, value in others.items() if value]:
+            raise InvalidInput(f"--live makes a page that runs by itself, without {given[0]}; leave {given[0]} out")
+        return save_live(record, live, dark, quiet)
+    builder = Builder(record)
     if save:
         from hegemon.web.frames import greeting
         from hegemon.web.spacetime import NO_COLUMNS, ordered, require_columns
@@ -89,6 +99,18 @@ def watch_protocol(
     with Progress(quiet=quiet):  # the first time, code is compiled
         page = Watching(builder, host, port, each)
     serve_page(page, is_loopback(host), no_browser)
+
+
+def save_live(record: Any, path: str, dark: bool, quiet: bool) -> None:
+    """Write a page that runs by itself."""
+    from hegemon.web.live.page import LivePage, check_live_path
+
+    check_live_path(path)
+    with Progress(quiet=quiet) as shown:
+        shown.show("looking up what all pairs of states become")
+        LivePage(record).save(path, dark or None)
+    size = Path(path).stat().st_size
+    print(f"{path}: {record.protocol.id}, {size / 1000:,.0f} kB; open it in a browser")
 
 
 def serve_page(page: Any, is_private: bool, no_browser: bool) -> None:

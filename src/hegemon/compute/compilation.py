@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from hegemon.compute import checked
-from hegemon.compute.border import STOCK, ingredient, is_compiled
+from hegemon.compute.border import STOCK, ingredient, is_compiled, make_callback
 from hegemon.compute.caching import cached, cached_callback
 from hegemon.compute.fingerprints import fingerprint, free_variables
 
@@ -112,6 +112,12 @@ def _callback(
     template: Callable[..., Any], signature: Any, records: str, bindings: tuple[tuple[str, Callable[..., Any]], ...]
 ) -> Any:
     return cached_callback(_bound(template, records, bindings), signature)
+
+
+def llvm_of(template: Callable[..., Any], signature: Any, **bindings: Any) -> str:
+    """The optimized LLVM code of a callback, compiled anew: what is loaded from the disk has none."""
+    with _lock:
+        return str(make_callback(_bound(template, "", tuple(sorted(bindings.items()))), signature).inspect_llvm())
 
 
 def _bound(

@@ -17,6 +17,7 @@ from hegemon.models.authors import declarations, declared
 from hegemon.models.declarations import base_of
 
 BODIES = ("State", "Coins", "Message", "Node")
+APPEARANCE = ("colours", "class_names", "private", "symbols", "grade")  # what pages and lists read by name
 VALUES = (str, bytes, int, float, tuple, list, dict, set, frozenset, type(None))
 FUNCTIONS = (types.FunctionType, staticmethod, classmethod, property)
 
@@ -24,7 +25,7 @@ FUNCTIONS = (types.FunctionType, staticmethod, classmethod, property)
 def require_read(cls: Any) -> None:
     """Raise InvalidInput for a name that an author's class, or one of its bases, declares in vain."""
     base = base_of(cls)
-    hooks = (*cls.functions, "validate", "safe", *BODIES)
+    hooks = (*cls.functions, "validate", "safe", *BODIES, *APPEARANCE)
     for kind in cls.__mro__[: cls.__mro__.index(base)]:
         if kind.__module__.startswith("hegemon."):
             continue
@@ -39,7 +40,7 @@ def require_read(cls: Any) -> None:
 
 
 def _is_known(name: str, value: Any, cls: Any, base: Any, hooks: tuple[str, ...]) -> bool:
-    if name.startswith("_") or hasattr(base, name) or name in cls.sets:
+    if name.startswith("_") or hasattr(base, name) or name in cls.sets or name in APPEARANCE:
         return True
     if isinstance(value, type):
         return name in BODIES

@@ -196,14 +196,18 @@ def film_page(film: dict[str, Any], dark: bool | None = None) -> str:
 
 def whole_page(first: str) -> str:
     """The front end as one HTML text that needs nothing else; `first` is run before everything."""
-    script = "\n".join(_plain_script(read_page(name)) for name in MODULES)
     page = read_page("index.html")
     page = page.replace('<link rel="stylesheet" href="style.css">', f"<style>\n{read_page('style.css')}</style>")
-    data = f'<script>{first}</script>\n<script type="module">\n{script}\n</script>'
+    data = f'<script>{first}</script>\n<script type="module">\n{scripts()}\n</script>'
     return page.replace('<script type="module" src="main.js"></script>', data)
 
 
-def _plain_script(text: str) -> str:
+def scripts() -> str:
+    """The front end's modules as one."""
+    return "\n".join(plain_script(read_page(name)) for name in MODULES)
+
+
+def plain_script(text: str) -> str:
     """A module as part of a larger one: imports go, exports become plain."""
     lines = [line.removeprefix("export ") for line in text.split("\n") if not line.startswith("import ")]
     return "\n".join(lines)

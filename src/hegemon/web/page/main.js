@@ -2,7 +2,7 @@
 import { Look } from "./look.js";
 import { Stage } from "./stage.js";
 import { Curves, figure } from "./curves.js";
-import { byId, markSource, showAgent, showBands, showFacts, showKill, showLamps, showLegend, sentence, showSource, tipText } from "./panels.js";
+import { byId, element, markSource, showAgent, showBands, showFacts, showKill, showLamps, showLegend, sentence, showSource, tipText } from "./panels.js";
 import { introduce } from "./introduction.js";
 import { Setup } from "./setup.js";
 import { Choosing } from "./choosing.js";
@@ -88,6 +88,8 @@ const take = {
     state.selected = null;
     document.body.classList.toggle("film", state.film);
     showFacts(greeting);
+    byId("absentbox").hidden = !greeting.absent;
+    byId("absent").replaceChildren(...(greeting.absent ?? []).map((text) => element("li", text)));
     byId("bandaxis").hidden = true;
     stage.greet(greeting, new Look(greeting, isDark()));
     curves.greet(greeting);
@@ -328,6 +330,16 @@ state.draw = () => stage.draw();
 state.points = () => stage.points;
 state.history = () => curves.rows.map(([step]) => step);
 
-if (window.HEGEMON_BRIDGE) for (const id of ["film", "disturbances", "story"]) byId(id).remove(); // there is no address to take them from
+const addressless = window.HEGEMON_BRIDGE ? ["film", "disturbances", "story"] : window.HEGEMON_LIVE ? ["film"] : [];
+for (const id of addressless) byId(id).remove(); // there is no address to take them from
+if (window.HEGEMON_LIVE) {
+  for (const id of ["disturbances", "story"]) {
+    byId(id).onclick = async (event) => {
+      event.preventDefault();
+      const found = await tell({ do: id });
+      if (!found.refused) download(new Blob([JSON.stringify(found[id], null, 1)], { type: "application/json" }), `${id}.json`);
+    };
+  }
+}
 if (!window.HEGEMON_FILM) introduce();
 source = window.HEGEMON_FILM ? new Film(take, window.HEGEMON_FILM) : new Live(take);

@@ -35,6 +35,7 @@ export class Setup {
     byId("setupbox").hidden = !greeting.setup;
     if (!greeting.setup) return;
     this.fillSelect(byId("protocols"), greeting.protocols, greeting.setup.protocol);
+    byId("protocols").closest("label").hidden = Object.keys(greeting.protocols).length < 2;
     this.fill(greeting.choices, greeting.setup);
   }
 
@@ -54,8 +55,11 @@ export class Setup {
     const graph = byId("setup-graph");
     graph.value = values.graph || "";
     graph.placeholder = choices.graph;
+    graph.closest("label").hidden = !choices.graphs.length;
     this.list("graphs", choices.graphs.map((one) => one.split(":")[0] + ":"));
     byId("setup-n").value = values.n;
+    byId("setup-n").closest("label").hidden = choices.sizes?.length === 1;
+    byId("setup-n").setAttribute("list", this.list("sizes", choices.sizes ?? []));
     byId("setup-seed").value = values.seed;
     const starts = { ...choices.starts };
     const start = values.start || choices.start;

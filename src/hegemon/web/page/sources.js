@@ -1,4 +1,4 @@
-// Where frames come from: a live run over a socket, or a film in this very page.
+// Where frames come from: a run behind a socket, a notebook or a Worker, or a film in this very page.
 export function unpack(buffer) {
   const length = new DataView(buffer).getUint32(0, true);
   const head = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
@@ -21,6 +21,18 @@ function bridge() {
   return opened;
 }
 
+// A page that runs by itself: a Worker has the run. Its script and all that it needs stand in the page as text.
+function worker() {
+  const text = (name) => document.getElementById(name).textContent;
+  const script = URL.createObjectURL(new Blob([text("worker")], { type: "text/javascript" }));
+  const made = new Worker(script);
+  const opened = { readyState: 1, send: (command) => made.postMessage({ command }) };
+  made.onmessage = (event) => opened.onmessage(event);
+  made.onerror = (event) => opened.onmessage({ data: JSON.stringify({ refused: `this page cannot run here: ${event.message}` }) });
+  made.postMessage({ laboratory: text("laboratory") });
+  return opened;
+}
+
 export class Live {
   constructor(take) {
     this.take = take;
@@ -28,7 +40,7 @@ export class Live {
     this.number = 0;
     this.undrawn = null; // the latest frame that came
     this.owed = false; // whether its acknowledgement waits for the drawing
-    this.socket = window.HEGEMON_BRIDGE ? bridge() : socket();
+    this.socket = window.HEGEMON_BRIDGE ? bridge() : window.HEGEMON_LIVE ? worker() : socket();
     this.socket.onmessage = (event) => this.receive(event.data);
     this.socket.onclose = () => take.gone();
   }

@@ -1,0 +1,1 @@
+"""Live pages: a protocol as one HTML file that runs by itself, with our kernels in WebAssembly."""

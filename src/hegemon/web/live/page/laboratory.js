@@ -1,0 +1,393 @@
+// A run without a server: its time line, its disturbances, and all that a frame shows. What a session is in Python.
+import { Machine, Refusal } from "./machine.js";
+import { streamWords } from "./seeds.js";
+
+const [MOST_SNAPSHOTS, MOST_BYTES] = [64, 128e6];
+const BETWEEN = 250; // milliseconds of work between two snapshots
+const SLICE = 12; // milliseconds of a jump between two looks for commands
+const [PATIENCE, LONGEST_JUMP] = [5000, 30000]; // milliseconds of a search for a change, of any other jump
+const POINTS = 400; // of the curves
+const FAR = 2 ** 53 - 1;
+const LARGEST_MURDER = 10000;
+const FAULT = 2; // the purpose of a stream
+
+export class Laboratory {
+  constructor(module, content, { table, arcs, looks }) {
+    Object.assign(this, { module, content, table, looks, arcs: content.isComplete ? null : arcs });
+    this.codes = new Map(content.states.map((state, code) => [JSON.stringify(state), code]));
+    const marks = (rows) => (rows ? Uint8Array.from(rows.flat()) : null);
+    this.output = marks(content.output);
+    this.setMarks = Object.fromEntries(Object.entries(content.sets).map(([name, { marks: rows }]) => [name, marks(rows)]));
+    this.branch = 0;
+    this.writing = "";
+  }
+
+  // A new run; `groups` are those of a configuration that was dropped onto the page.
+  begin({ n, start, seed }, groups) {
+    const size = this.content.sizes[n];
+    if (!size && !groups) throw new Refusal(`n = ${n} is not on this page; choose one of ${Object.keys(this.content.sizes).join(", ")}`);
+    const chosen = groups ? { groups } : size.starts[start];
+    if (!chosen) throw new Refusal(`with n = ${n} this page has no start ${start}; choose one of ${Object.keys(size.starts).join(", ")}`);
+    if (chosen.seed !== undefined && chosen.seed !== String(seed)) {
+      throw new Refusal(`the start ${start} was drawn by Python with seed ${chosen.seed}; write this seed, or make another page`);
+    }
+    if (this.machine?.n !== n) {
+      this.machine = new Machine(this.module, { states: this.content.states.length, values: this.content.values, table: this.table, arcs: this.arcs, n });
+    }
+    Object.assign(this, { n, start, seed, bounds: (size ?? this.content.sizes[this.n]).bounds });
+    this.goals = this.makeGoals();
+    this.machine.seek(this.goals.quiet);
+    this.machine.begin(chosen.groups, seed);
+    Object.assign(this, { faults: [], applied: 0, snapshots: [], rows: [], spacing: 0, last: {}, note: "", worked: 0, rate: 0, victims: 1 });
+    this.branch += 1;
+    this.random = xorshift(streamWords(seed, [0, FAULT], 4));
+    this.healing = new Map();
+    this.since = 0;
+    this.size = Math.max(1024, Math.floor(n / 1000));
+    this.outside = null;
+    this.keep();
+    this.outside = { snapshot: this.machine.snapshot(), applied: 0 };
+  }
+
+  // What runs look for: nothing, a change of an output, or a set of counts.
+  makeGoals() {
+    const never = { low: [[1]], high: [[0]] };
+    const goals = { quiet: { marks: this.output, ...(this.output ? never : { low: [[]], high: [[]] }), watch: 0 } };
+    if (this.output) goals.loud = { marks: this.output, ...never, watch: 1 };
+    for (const [name, marks] of Object.entries(this.setMarks)) {
+      if (marks.length && !this.content.sets[name].whole) goals[name] = { marks, ...this.bounds[name], watch: 0 };
+    }
+    return goals;
+  }
+
+  get step() { return this.machine.step; }
+
+  moment(step) { return `${this.content.unit.slice(0, -1)} ${step.toLocaleString("en")}`; }
+
+  // -- time
+
+  nextFault() { return this.applied < this.faults.length ? this.faults[this.applied].step : FAR; }
+
+  // Advance to a step with all disturbances on the way; earlier if the deadline passes. With `told`, the last step is described.
+  advance(target, deadline = Infinity, told = false) {
+    const begin = performance.now();
+    this.last = {};
+    while (this.step < target) {
+      this.planFault();
+      const goal = Math.min(target, this.nextFault());
+      if (told && this.step === goal - 1) this.last = this.toldStep();
+      else this.chunk(goal - (told && goal === target ? 1 : 0));
+      if (this.apply()) this.last = {};
+      if (performance.now() >= deadline) break;
+    }
+    this.worked += performance.now() - begin;
+    if (this.worked > BETWEEN) this.keep();
+  }
+
+  // As many steps as take a few milliseconds.
+  chunk(goal) {
+    const [begin, before] = [this.step, performance.now()];
+    this.machine.advance(Math.min(goal, begin + this.size));
+    if (this.step - begin < this.size) return;
+    const spent = performance.now() - before;
+    if (spent > 2 * SLICE) this.size = Math.max(1, Math.floor(this.size / 2));
+    else if (spent < SLICE / 2) this.size *= 2;
+  }
+
+  toldStep() {
+    const { machine } = this;
+    const before = machine.n <= 3000 ? machine.population.slice() : null;
+    machine.advance(this.step + 1);
+    const met = machine.lastMeeting();
+    if (!met || !before) return {};
+    const [first, second, coin] = met;
+    return this.told([first, second], [before[first], before[second]], coin);
+  }
+
+  // A meeting of two states in words, and its lines of source.
+  told(pair, [a, b], coin) {
+    const states = this.content.states;
+    const entry = this.table[(coin * states.length + a) * states.length + b];
+    const after = [(entry >>> 12) & 4095, entry & 4095];
+    const change = ["initiator", "responder"].map((role, k) => `${role} ${pair[k]}: ${difference(states[[a, b][k]], states[after[k]])}`);
+    const coins = this.content.coins[coin];
+    if (coins && Object.keys(coins).length) change.push(`coins ${short(coins)}`);
+    const { lines } = this.content;
+    return { pair, text: change.join("; "), lines: lines ? lines.kinds[lines.places[(coin * states.length + a) * states.length + b]] : [],
+      changed: after[0] !== a || after[1] !== b };
+  }
+
+  // A jump to any step, in slices.
+  *jump(target) {
+    if (!(target >= 0 && target <= FAR)) throw new Refusal(`there is no such step; the last one is ${FAR.toLocaleString("en")}`);
+    if (target < this.step) {
+      const kept = this.snapshots.filter(({ snapshot }) => snapshot.step <= target).pop();
+      this.applied = kept.applied;
+      this.machine.restore(kept.snapshot);
+      this.last = {};
+      this.since = Math.max(0, ...this.faults.slice(0, this.applied).map((fault) => fault.step));
+      this.outside = null;
+      this.apply();
+    }
+    const deadline = performance.now() + LONGEST_JUMP;
+    while (this.step < target) {
+      if (performance.now() > deadline) {
+        this.note = `after ${LONGEST_JUMP / 1000} seconds at ${this.moment(this.step)}, on the way to ${target.toLocaleString("en")}`;
+        return false;
+      }
+      this.advance(target, performance.now() + SLICE, true);
+      yield;
+    }
+    return this.step === target;
+  }
+
+  // A jump to the next change of an output.
+  *jumpToChange() {
+    if (!this.output) throw new Refusal("there is no output, so no change of it can be looked for");
+    this.planFault();
+    const [begin, deadline, limit] = [this.step, performance.now() + PATIENCE, this.nextFault()];
+    let met = false;
+    try {
+      this.machine.seek(this.goals.loud);
+      while (!met && this.step < limit && performance.now() < deadline) {
+        met = this.machine.advance(Math.min(limit, this.step + 1e6));
+        if (!met) yield;
+      }
+    } finally {
+      this.machine.seek(this.goals.quiet);
+    }
+    this.apply();
+    this.last = {};
+    this.keep();
+    if (met && this.step > begin) { // repeat the last step, to get its description
+      const { step } = this;
+      if (yield* this.jump(step - 1)) this.advance(step, Infinity, true);
+    }
+    this.note = met ? "" : `no output changed up to ${this.moment(this.step)}`;
+    return met;
+  }
+
+  // Keep a snapshot of the present; if there are too many, drop every second one, but never the first.
+  keep() {
+    this.worked = 0;
+    const { step, applied } = this;
+    this.snapshots = this.snapshots.filter(({ snapshot, applied: faults }) => snapshot.step !== step || faults !== applied);
+    const place = this.snapshots.findIndex(({ snapshot, applied: faults }) => snapshot.step > step || (snapshot.step === step && faults > applied));
+    this.snapshots.splice(place < 0 ? this.snapshots.length : place, 0, { snapshot: this.machine.snapshot(), applied });
+    const most = Math.max(4, Math.min(MOST_SNAPSHOTS, Math.floor(MOST_BYTES / (2 * this.n + 64))));
+    if (this.snapshots.length > most) this.snapshots = [this.snapshots[0], ...this.snapshots.slice(2).filter((_, k) => k % 2 === 0)];
+  }
+
+  // -- disturbances: each names its agents and their new values, so that a file repeats it exactly
+
+  apply() {
+    const begin = this.applied;
+    while (this.applied < this.faults.length && this.faults[this.applied].step <= this.step) {
+      const { agents, codes } = this.faults[this.applied];
+      const { population } = this.machine;
+      agents.forEach((agent, k) => { population[agent] = codes[k] ?? codes[0]; });
+      this.applied += 1;
+    }
+    if (this.applied === begin) return false;
+    this.machine.made = 0;
+    this.machine.recount();
+    this.since = this.step;
+    this.outside = { snapshot: this.machine.snapshot(), applied: this.applied };
+    this.keep();
+    return true;
+  }
+
+  planFault() {
+    if (!(this.rate > 0) || this.applied < this.faults.length) return;
+    const wait = Math.max(1, Math.round((-Math.log(1 - this.random()) * this.n) / this.rate));
+    const moment = this.step + wait;
+    if (moment < FAR) this.faults.push(...this.corruption(this.victims, moment));
+  }
+
+  // Random agents in random states, one record for each.
+  corruption(count, step) {
+    const chosen = new Set();
+    while (chosen.size < count) chosen.add(Math.floor(this.random() * this.n));
+    const { states, inputs, inputNames } = this.content;
+    return [...chosen].map((agent) => {
+      let code;
+      do code = Math.floor(this.random() * states.length);
+      while (inputs && inputs[code].join() !== inputs[this.machine.population[agent]].join());
+      const values = Object.fromEntries(Object.entries(states[code]).filter(([name]) => !inputNames.includes(name)));
+      return { step, agents: [agent], values, codes: [code] };
+    });
+  }
+
+  disturb(faults) {
+    const { step } = this;
+    this.faults = [...this.faults.slice(0, this.applied), ...faults];
+    this.snapshots = this.snapshots.filter(({ snapshot, applied }) => snapshot.step <= step && applied <= this.applied);
+    for (const applied of this.healing.keys()) if (applied > this.applied) this.healing.delete(applied);
+    this.rows = this.rows.filter(([at]) => at <= step);
+    this.apply();
+    Object.assign(this, { last: {}, note: "" });
+    this.branch += 1;
+  }
+
+  corrupt(agents) { this.disturb(this.corruption(agents, this.step)); }
+
+  setField(agent, field, value) {
+    const { writes, states, inputNames } = this.content;
+    const code = this.machine.population[agent];
+    const state = states[code];
+    if (!(field in state)) throw new Refusal(`agent ${agent} has no field ${field} in its present state`);
+    if (inputNames.includes(field)) throw new Refusal(`${field} is an input, and no fault changes an input`);
+    const after = writes[field] ? writes[field][String(value)]?.[code] : this.codes.get(JSON.stringify({ ...state, [field]: value }));
+    if (after === undefined) throw new Refusal(`${field} = ${String(value).slice(0, 40)} is not a value that agent ${agent} can have`);
+    this.disturb([{ step: this.step, agents: [agent], values: { [field]: value }, codes: [after] }]);
+  }
+
+  killLeader() {
+    const { states } = this.content;
+    if (!("leader" in this.fields)) throw new Refusal("no field `leader` can be taken from a leader; set a field instead");
+    const leaders = [];
+    this.machine.population.forEach((code, agent) => { if (this.output[code]) leaders.push(agent); });
+    if (leaders.length > LARGEST_MURDER) throw new Refusal(`there are ${leaders.length.toLocaleString("en")} leaders, and at most ${LARGEST_MURDER.toLocaleString("en")} can be named`);
+    if (!leaders.length) throw new Refusal("there is no leader to kill");
+    const codes = leaders.map((agent) => {
+      const code = this.machine.population[agent];
+      return this.content.writes.leader?.["0"]?.[code] ?? this.codes.get(JSON.stringify({ ...states[code], leader: 0 }));
+    });
+    this.disturb([{ step: this.step, agents: leaders, values: { leader: 0 }, codes }]);
+  }
+
+  setRate(rate, agents) {
+    Object.assign(this, { rate, victims: agents });
+    this.faults = this.faults.slice(0, this.applied);
+  }
+
+  disturbances() {
+    return this.faults.slice(0, this.applied).map(({ step, agents, values }) => ({ step, agents, values }));
+  }
+
+  // -- what frames show
+
+  readings() {
+    const { machine, content } = this;
+    const numbers = machine.census();
+    const values = {};
+    for (const [name, one] of Object.entries(content.observables)) if (one) values[name] = measure(one, numbers, this.n);
+    const lamps = {};
+    for (const [name, { whole }] of Object.entries(content.sets)) lamps[name] = this.isInside(name, numbers, whole);
+    this.noteRow(values);
+    return { readAt: this.step, values, lamps, healing: this.heal(lamps.safe) };
+  }
+
+  // Whether the configuration is in a set; null where only Python can decide it.
+  isInside(name, numbers, whole) {
+    const [{ low, high }, marks] = [this.bounds[name], this.setMarks[name]];
+    const sums = low[0].map((_, k) => {
+      let sum = 0;
+      for (let code = 0; code < numbers.length; code++) if (marks[code * low[0].length + k]) sum += numbers[code];
+      return sum;
+    });
+    const holds = low.some((row, k) => sums.every((sum, j) => row[j] <= sum && sum <= high[k][j]));
+    return holds && whole ? null : holds;
+  }
+
+  // The exact step at which `safe` was entered after the last disturbance.
+  heal(isSafe) {
+    const { applied } = this;
+    if (isSafe === false) this.outside = { snapshot: this.machine.snapshot(), applied };
+    else if (isSafe && !this.healing.has(applied)) {
+      const entry = this.outside?.applied === applied ? this.entry("safe") : null;
+      this.healing.set(applied, { step: entry ?? this.step, exact: entry !== null });
+    }
+    const told = { since: this.since, disturbed: applied > 0 };
+    const found = this.healing.get(applied);
+    return found && found.step <= this.step ? { ...told, ...found, steps: found.step - this.since } : told;
+  }
+
+  entry(name) {
+    const [now, limit, { made }] = [this.machine.snapshot(), this.step, this.machine];
+    const { snapshot } = this.outside;
+    this.machine.seek(this.goals.quiet);
+    this.machine.restore(snapshot);
+    this.machine.seek(this.goals[name]);
+    const isMet = snapshot.step === limit || this.machine.advance(limit);
+    const { step } = this.machine;
+    this.machine.seek(this.goals.quiet);
+    this.machine.restore(now);
+    this.machine.made = made;
+    return isMet ? step : null;
+  }
+
+  noteRow(values) {
+    const place = this.rows.findIndex(([step]) => step >= this.step);
+    if (place >= 0 && this.rows[place][0] === this.step) this.rows[place] = [this.step, values];
+    else if (place >= 0) this.rows.splice(place, 0, [this.step, values]);
+    else if (!this.rows.length || this.step - this.rows[this.rows.length - 1][0] >= this.spacing) this.rows.push([this.step, values]);
+    if (this.rows.length > 2 * POINTS) {
+      this.rows = [this.rows[0], ...this.rows.slice(2).filter((_, k) => k % 2 === 0)];
+      this.spacing = Math.floor((this.rows[this.rows.length - 1][0] - this.rows[0][0]) / POINTS);
+    }
+  }
+
+  state(agent) { return this.content.states[this.machine.population[agent]]; }
+
+  texts() {
+    const [{ labels, states }, { population }] = [this.content, this.machine];
+    return Array.from(population, (code, agent) => {
+      const text = this.writing === "number" ? agent : this.writing === "label" ? labels[code] : states[code][this.writing];
+      return String(text ?? "").slice(0, 24);
+    });
+  }
+
+  picture() {
+    const [{ population }, bytes] = [this.machine, new Uint8Array(this.n)];
+    for (let agent = 0; agent < bytes.length; agent++) bytes[agent] = this.looks[population[agent]];
+    return bytes;
+  }
+
+  command() {
+    const quoted = (text) => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\"'\"'")}'`);
+    const { command, unit } = this.content;
+    const replaced = command.replace(/ --n \d+/, ` --n ${this.n}`).replace(/ --start \S+/, () => ` --start ${quoted(this.start)}`)
+      .replace(/ --until \S+/, ` --until ${unit}:${this.step}`).replace(/ --seed \d+/, ` --seed ${this.seed}`);
+    return this.applied ? `${replaced} --disturbances disturbances.json` : replaced;
+  }
+}
+
+function measure({ reduce, values }, numbers, n) {
+  let [sum, low, high] = [0, Infinity, -Infinity];
+  for (let code = 0; code < numbers.length; code++) {
+    if (!numbers[code]) continue;
+    sum += numbers[code] * (reduce === "count" ? Number(values[code] !== 0) : values[code]);
+    low = Math.min(low, values[code]);
+    high = Math.max(high, values[code]);
+  }
+  return reduce === "count" ? sum : reduce === "mean" ? sum / n : reduce === "minimum" ? low : high;
+}
+
+const short = (state) => Object.entries(state).map(([name, value]) => `${name}=${value}`).join(", ");
+
+function difference(before, after) {
+  if (JSON.stringify(before) === JSON.stringify(after)) return `unchanged (${short(before)})`;
+  if (Object.keys(before).join() !== Object.keys(after).join()) return `${short(before)} becomes ${short(after)}`;
+  const changes = [];
+  const compare = (name, x, y) => {
+    if (Array.isArray(x)) x.forEach((one, k) => compare(`${name}[${k}]`, one, y[k]));
+    else if (x !== y) changes.push(`${name} ${x}→${y}`);
+  };
+  for (const name of Object.keys(before)) compare(name, before[name], after[name]);
+  return changes.join(", ");
+}
+
+// Uniform numbers below 1 for what a visitor disturbs at random: xorshift128 (Marsaglia 2003).
+function xorshift(words) {
+  const state = Uint32Array.from(words);
+  state[0] |= 1;
+  return () => {
+    let t = state[3];
+    t ^= t << 11;
+    t ^= t >>> 8;
+    state.copyWithin(1, 0, 3);
+    state[0] = t ^ state[1] ^ (state[1] >>> 19);
+    return state[0] / 2 ** 32;
+  };
+}
