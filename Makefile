@@ -56,7 +56,7 @@ indices: export NUMBA_CACHE_DIR = $(abspath $(VENV))/kernels-of-indices
 suite: $(VENV)/installed-test chromium lint
 	$(BIN)/python -m pytest -m 'not full' --durations=25 --durations-min=3  # the slowest are listed: eight minutes for all
 
-CORE := compute graphs language models engines runs golden
+CORE := compute graphs language models process engines runs golden
 test-core: $(VENV)/installed-test  # three minutes: what a change of an engine or of the language can break at once
 	$(BIN)/python -m pytest -m 'not full' $(wildcard $(addprefix tests/,$(CORE))) tests/test_layers.py
 

@@ -19,7 +19,7 @@ from rich.table import Table
 import hegemon as hg
 from hegemon.compute.randomness import stream
 from hegemon.engines.population.agents import Agents
-from hegemon.engines.stopping import parse_stop
+from hegemon.process.stopping import parse_stop
 from hegemon.runs.setting import topology_for
 
 OUT = Path("out")

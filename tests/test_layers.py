@@ -21,10 +21,11 @@ BENEATH = {
 }
 BENEATH["protocols"] = {"models"} | BENEATH["models"]
 BENEATH["compute"] = {"errors", "files", "system"}
-BENEATH["engines"] = {"compute", "models"} | BENEATH["models"]  # an engine never names a protocol
+BENEATH["process"] = {"compute", "models"} | BENEATH["models"]  # nothing up to `runs` names a protocol
+BENEATH["engines"] = {"process"} | BENEATH["process"]
 BENEATH["runs"] = {"engines", "analysis", "kept"} | BENEATH["engines"]
-BENEATH["exact"] = {"runs"} | BENEATH["runs"]
-BENEATH["experiments"] = {"exact", "protocols"} | BENEATH["exact"]
+BENEATH["exact"] = {"runs"} | BENEATH["runs"] - {"engines"}  # exact answers need no engine
+BENEATH["experiments"] = {"exact", "protocols", "engines"} | BENEATH["exact"]
 BENEATH["discovery"] = {"experiments"} | BENEATH["experiments"]
 BENEATH["claims"] = {"discovery"} | BENEATH["discovery"]
 BENEATH["web"] = BENEATH["network"] = {"claims", "hosts"} | BENEATH["claims"]

@@ -21,7 +21,7 @@ WINGS = {  # folders without which everything else runs
     "web": "the page",
 }
 NEEDS = {"watch": "web", "reproduce": "claims", "discover": "discovery", "network": "network", "agent": "network"}
-ENGINES, SCHEDULERS = "hegemon.engines", "hegemon.engines.schedulers"
+ENGINES, SCHEDULERS = "hegemon.engines", "hegemon.process.schedulers"
 BUILT_IN: dict[str, dict[str, str]] = {
     "verbs": {
         "list": "hegemon.cli.catalogue:list_protocols",

@@ -2,7 +2,7 @@
 
 from hegemon.compute.border import ingredient
 from hegemon.compute.compilation import lean
-from hegemon.engines.schedulers.uniform import pair_complete
+from hegemon.process.schedulers.uniform import pair_complete
 
 _pair = lean(pair_complete)
 

@@ -14,8 +14,8 @@ from hegemon.engines.population import adaptive_complete, codes
 from hegemon.engines.population.adaptive import Adaptive
 from hegemon.engines.population.agents import Agents
 from hegemon.engines.population.events import Events
-from hegemon.engines.stopping import never, parse_stop
 from hegemon.models import Configuration, PopulationProtocol, Range
+from hegemon.process.stopping import never, parse_stop
 from hegemon.runs.setting import topology_for
 from tests.compute.agreement import chi_square
 from tests.engines.interventions import WAYS, Play, Setting, answer, law

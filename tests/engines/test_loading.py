@@ -13,9 +13,9 @@ from hegemon.compute.randomness import KERNEL, stream
 from hegemon.engines.choice import engine_named as named
 from hegemon.engines.choice import scheduled
 from hegemon.engines.rounds.daemon import DaemonEngine
-from hegemon.engines.schedulers.reading import scheduler_for
-from hegemon.engines.stopping import never
 from hegemon.errors import InvalidInput
+from hegemon.process.schedulers.reading import scheduler_for
+from hegemon.process.stopping import never
 from hegemon.protocols import CATALOGUE
 from hegemon.runs.setting import initial_configuration, topology_for
 from tests.engines.test_interventions import COPY

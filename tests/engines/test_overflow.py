@@ -7,11 +7,11 @@ import pytest
 
 import hegemon as hg
 from hegemon.compute.compilation import specialize
-from hegemon.engines import membership
 from hegemon.engines.population import codes
 from hegemon.errors import InvalidInput
 from hegemon.models import PopulationProtocol, Range, RoundsProtocol, at_least, maximum
 from hegemon.models.words import Word
+from hegemon.process import membership
 
 LINE = r"leaves 64 bits \(test_overflow.py, line \d+\)"
 

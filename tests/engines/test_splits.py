@@ -15,8 +15,8 @@ from hegemon.engines.population.adaptive import Adaptive
 from hegemon.engines.population.agents import Agents
 from hegemon.engines.population.events import Events
 from hegemon.engines.rounds.rounds import Rounds
-from hegemon.engines.stopping import parse_stop
 from hegemon.models import Bit, Configuration, PopulationProtocol, Range
+from hegemon.process.stopping import parse_stop
 from hegemon.runs.setting import topology_for
 from tests.engines.random_protocols import ABSENT, Drawn
 from tests.engines.rounds.test_fast_forward import Lamps

@@ -7,19 +7,19 @@ import pytest
 
 import hegemon as hg
 from hegemon.compute.philox import word_at
-from hegemon.engines import membership
 from hegemon.engines.batch import batch, census
 from hegemon.engines.engine import LAST_STEP
-from hegemon.engines.membership import Watcher
 from hegemon.engines.population import adaptive_complete, agents, codes, events
 from hegemon.engines.prospects import Prospects, Unsettled
-from hegemon.engines.stopping import Stop, parse_stop
 from hegemon.errors import InvalidInput
 from hegemon.graphs import topology
 from hegemon.graphs.families import complete
 from hegemon.models import Bit, PopulationProtocol, Range, RoundsProtocol, count, maximum, mean, minimum
 from hegemon.models.configuration import Configuration
 from hegemon.models.packing import LARGEST_WORD, Packing
+from hegemon.process import membership
+from hegemon.process.membership import Watcher
+from hegemon.process.stopping import Stop, parse_stop
 from hegemon.runs.history import History
 
 

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hegemon as hg
-from hegemon.engines.schedulers.daemons import DAEMONS
 from hegemon.exact.decisions import Decisions, decide
 from hegemon.exact.exports.chains import write_chain
 from hegemon.exact.instance import Instance
 from hegemon.exact.rounds import RoundConfigurations
 from hegemon.exact.schedules import Schedules
 from hegemon.models import Bit, Range, RoundsProtocol
+from hegemon.process.schedulers.daemons import DAEMONS
 from hegemon.protocols import CATALOGUE
 from hegemon.runs.setting import topology_for
 
@@ -357,7 +357,7 @@ def test_refusals():
         ({"scheduler": "centrl"}, "did you mean central"),
         ({"scheduler": "central:fairly"}, "weakly-fair"),
         ({"scheduler": "adversary"}, "choose central"),
-        ({"scheduler": "central", "within": 3}, "within needs chance"),
+        ({"scheduler": "central", "within": 3}, "does not support within"),
         ({"coins": "adversary"}, "needs a daemon"),
         ({"coins": "loaded", "scheduler": "central"}, "choose fair or adversary"),
         ({"scheduler": "central", "property": "holding"}, "elects no leader"),

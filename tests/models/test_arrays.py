@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 import hegemon as hg
 from hegemon import Array, Bit, Choice, InvalidInput, Parameter, PopulationProtocol, Range, RoundsProtocol, everywhere
 from hegemon.engines.population.agents import Agents
-from hegemon.engines.stopping import Stop
 from hegemon.exact.configurations import fill_table
 from hegemon.models.configuration import Configuration
+from hegemon.process.stopping import Stop
 from hegemon.runs.setting import topology_for
 from hegemon.runs.stories import Interaction
 

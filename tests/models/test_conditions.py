@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hegemon as hg
-from hegemon.engines.membership import Membership
-from hegemon.engines.stopping import parse_stop
 from hegemon.models.conditions import absence_note, parse_set, unguarded
 from hegemon.models.functions import condition
+from hegemon.process.membership import Membership
+from hegemon.process.stopping import parse_stop
 
 PROTOCOL = hg.TimeOptimal(n=4, m=2, r_max=8, r_mid=6, b_max=4)
 

@@ -6,11 +6,11 @@ import random
 import pytest
 
 import hegemon as hg
-from hegemon.engines.stopping import parse_stop
 from hegemon.errors import InvalidInput
 from hegemon.exact.proofs import checker
 from hegemon.models import Range, at_least, at_most, everywhere, exactly, nowhere, whole
 from hegemon.models.sets import Alternative, ConfigurationSet
+from hegemon.process.stopping import parse_stop
 
 
 def first(a, p):

@@ -119,7 +119,7 @@ def test_any_unique_id_wins_as_in_prisms_case_study(n, k, phases):
 
 def test_messages_flow_to_the_right_alone():
     """Port 1 of an oriented ring leads to the right, and the message arrives through the left port."""
-    from hegemon.engines.messages.ports import ports_of
+    from hegemon.process.messages.ports import ports_of
 
     ports = ports_of(oriented_ring(4))
     for v in range(4):

@@ -8,9 +8,9 @@ import pytest
 import hegemon as hg
 from hegemon import InvalidInput
 from hegemon.engines.messages.nodes import Nodes
-from hegemon.engines.messages.ports import ports_of
-from hegemon.engines.messages.surroundings import Surroundings
 from hegemon.models.messages import ELECTED, NON_ELECTED
+from hegemon.process.messages.ports import ports_of
+from hegemon.process.messages.surroundings import Surroundings
 from hegemon.runs.setting import topology_for
 
 # Messages until the winner knows: the mean over all (n-1)! arrangements, the least and the most.

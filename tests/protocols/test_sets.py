@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hegemon as hg
-from hegemon.engines.membership import Membership
-from hegemon.engines.stopping import parse_stop
+from hegemon.process.membership import Membership
+from hegemon.process.stopping import parse_stop
 
 
 def d_left(ring, i):

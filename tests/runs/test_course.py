@@ -7,8 +7,8 @@ import hegemon as hg
 from hegemon.engines.pacing import Pace
 from hegemon.engines.population.agents import Agents
 from hegemon.engines.prospects import SILENT, STUCK, Prospects
-from hegemon.engines.stopping import parse_stop
 from hegemon.models import Bit, Parameter, PopulationProtocol, Range, exactly, whole
+from hegemon.process.stopping import parse_stop
 from hegemon.runs.plan import RunPlan
 from hegemon.runs.setting import topology_for
 from hegemon.runs.trajectory import Trajectory

@@ -8,10 +8,10 @@ import hegemon as hg
 from hegemon.compute.randomness import FAULT, KERNEL, generator, stream
 from hegemon.engines.batch.batch import Batch
 from hegemon.engines.population.agents import Agents
-from hegemon.engines.stopping import never
 from hegemon.graphs.families import complete
 from hegemon.models import Bit, PopulationProtocol
 from hegemon.models.configuration import Configuration
+from hegemon.process.stopping import never
 from hegemon.runs.rates import EventProcess, read_rates
 
 RATES = ["corrupt=1/50,leader=0", "leave=1/100", "join=1/100,leader=1"]

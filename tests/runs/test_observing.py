@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hegemon as hg
-from hegemon.engines.membership import Watcher
 from hegemon.engines.population.agents import Agents
 from hegemon.engines.population.codes import Codes
 from hegemon.models import Choice, PopulationProtocol, count, exactly, maximum, mean, minimum
+from hegemon.process.membership import Watcher
 from hegemon.runs.history import History
 from tests.engines.random_protocols import Drawn
 

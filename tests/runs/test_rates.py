@@ -13,8 +13,8 @@ from hegemon.compute.randomness import FAULT, KERNEL, generator, stream
 from hegemon.engines.batch.batch import Batch
 from hegemon.engines.population.agents import Agents
 from hegemon.engines.population.events import Events
-from hegemon.engines.stopping import never
 from hegemon.graphs.families import complete
+from hegemon.process.stopping import never
 from hegemon.runs.rates import EventProcess, read_rates
 from hegemon.runs.setting import initial_configuration
 from hegemon.web.session import Session

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 import hegemon as hg
 from hegemon.cli.application import application
 from hegemon.cli.run import run
-from hegemon.engines.messages.crashes import read_crashes
 from hegemon.errors import InvalidInput
 from hegemon.experiments.request import make_record, with_story
 from hegemon.models.model import MODELS
+from hegemon.process.messages.crashes import read_crashes
 from hegemon.runs.rates import read_rates
 from hegemon.runs.record import RUN_OPTIONS, RunRecord
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import hegemon as hg
-from hegemon.engines.membership import Membership
-from hegemon.engines.stopping import parse_stop
+from hegemon.process.membership import Membership
+from hegemon.process.stopping import parse_stop
 from hegemon.runs.history import History
 
 

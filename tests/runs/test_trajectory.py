@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import hegemon as hg
-from hegemon.engines.stopping import parse_stop
+from hegemon.process.stopping import parse_stop
 from hegemon.runs.rates import EventProcess
 from hegemon.runs.record import MadeRecord
 from hegemon.runs.simulate import course_of

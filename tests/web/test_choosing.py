@@ -12,8 +12,8 @@ import pytest
 
 import hegemon as hg
 from hegemon.cli.main import main
-from hegemon.engines.schedulers.reading import run_names
 from hegemon.errors import InvalidInput
+from hegemon.process.schedulers.reading import run_names
 from hegemon.protocols import CATALOGUE
 from hegemon.runs.record import RunRecord
 from hegemon.web.choosing import prescribed, story, successors

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 import hegemon as hg
 from hegemon.compute.randomness import KERNEL, stream
 from hegemon.engines.population.agents import Agents
-from hegemon.engines.schedulers.changing import Moving
-from hegemon.engines.stopping import never
+from hegemon.process.schedulers.changing import Moving
+from hegemon.process.stopping import never
 from hegemon.runs.record import RunRecord
 from hegemon.runs.setting import initial_configuration, topology_for
 from hegemon.web.film import shoot_moments

@@ -14,13 +14,13 @@ from hegemon.claims.drawing import laws, means, shares
 from hegemon.claims.laboratory import Laboratory, Sample, counted
 from hegemon.claims.registry import HOLDS, VIOLATED, Check, Outcome, Plot, Series
 from hegemon.compute.randomness import generator
-from hegemon.engines.schedulers.uniform import UNIFORM
 from hegemon.errors import InvalidInput
 from hegemon.exact.containment import named_set
 from hegemon.exact.verification import verify
 from hegemon.graphs.topology import Topology
 from hegemon.models.expressions import evaluate
 from hegemon.models.protocol import Protocol
+from hegemon.process.schedulers.uniform import UNIFORM
 from hegemon.runs.setting import topology_for
 
 WALK = 2000  # steps of a random walk that searches for a step out of a set

@@ -68,7 +68,7 @@ def report_course(record: RunRecord) -> dict[str, Any]:
 
 def surroundings(record: RunRecord) -> dict[str, Any]:
     """What is said about a run of message passing: how it begins, and what is not as usual."""
-    from hegemon.engines.messages.surroundings import surroundings_of
+    from hegemon.process.messages.surroundings import surroundings_of
 
     protocol: Any = record.protocol
     named = {"identifiers": record.identifiers} if protocol.has_identifiers else {}

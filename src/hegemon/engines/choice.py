@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from hegemon import parts
 from hegemon.engines.engine import Engine
-from hegemon.engines.schedulers.scheduler import Scheduler
-from hegemon.engines.schedulers.uniform import UNIFORM
-from hegemon.engines.stopping import Stop
 from hegemon.errors import InvalidInput, meant
 from hegemon.graphs.topology import Topology
 from hegemon.models.protocol import Protocol
+from hegemon.process.schedulers.scheduler import Scheduler
+from hegemon.process.schedulers.uniform import UNIFORM
+from hegemon.process.stopping import Stop
 
 if TYPE_CHECKING:  # a run of a ring does not load message passing
     from hegemon.engines.messages.engine import MessageEngine
     from hegemon.engines.messages.nodes import Nodes
-    from hegemon.engines.messages.surroundings import Surroundings
     from hegemon.models.messages import MessageProtocol
     from hegemon.models.population import PopulationProtocol
     from hegemon.models.rounds import RoundsProtocol
+    from hegemon.process.messages.surroundings import Surroundings
 
 COMPLETE = "hegemon.engines.population.adaptive_complete"
 MANY_ARCS = 2**15  # of a graph on which compiling a message protocol takes less time than it saves

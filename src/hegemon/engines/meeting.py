@@ -15,8 +15,8 @@ from hegemon.compute.compilation import callback, part, specialize
 from hegemon.compute.intrinsics import FAILED, attempt
 from hegemon.compute.records import codec, marker, meeting, widened
 from hegemon.engines.refusal import refuse_compilation
-from hegemon.engines.stopping import Stop
 from hegemon.models.population import PopulationProtocol
+from hegemon.process.stopping import Stop
 
 DONE = 0  # or FAILED: nothing is ever raised through C
 # A gate: five addresses, six words for its owner, and the result of the last meeting: both codes, the coins, and from

@@ -11,10 +11,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from hegemon.engines.engine import Engine
-from hegemon.engines.stopping import Stop
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
 from hegemon.models.population import PopulationProtocol
+from hegemon.process.stopping import Stop
 
 Moves: TypeAlias = list[tuple[tuple[int, int], tuple[int, int]]]  # two codes that meet, and what they may become
 

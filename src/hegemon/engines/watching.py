@@ -16,8 +16,8 @@ from hegemon.compute.fingerprints import names_read
 from hegemon.compute.intrinsics import attempt, call_meeting
 from hegemon.compute.records import all_of
 from hegemon.engines.refusal import refuse_compilation
-from hegemon.engines.stopping import Stop
 from hegemon.models.population import PopulationProtocol
+from hegemon.process.stopping import Stop
 
 ADDRESS, PARAMETERS, AGENTS = 0, 1, 3  # in a gate of five words
 WORDS = 5

@@ -10,14 +10,14 @@ import numpy as np
 
 from hegemon.compute.compilation import specialize
 from hegemon.compute.records import codec, meeting, widened
-from hegemon.engines.schedulers.scheduler import SchedulePlan, Scheduler
-from hegemon.engines.schedulers.uniform import UNIFORM
 from hegemon.errors import InvalidInput
 from hegemon.exact import kernels, numbering
 from hegemon.graphs.topology import Topology
 from hegemon.models.inputs import have_inputs
 from hegemon.models.population import PopulationProtocol
 from hegemon.models.protocol import Protocol
+from hegemon.process.schedulers.scheduler import SchedulePlan, Scheduler
+from hegemon.process.schedulers.uniform import UNIFORM
 from hegemon.runs.stories import Interaction, Round
 
 PLAIN_STATES = 100  # up to here plain Python fills the table faster than a kernel is compiled

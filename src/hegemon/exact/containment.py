@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hegemon.compute.compilation import specialize
-from hegemon.engines.membership import rows_of
 from hegemon.errors import InvalidInput, meant
 from hegemon.exact.chain import Chain
 from hegemon.exact.numbering import count_marked
@@ -17,6 +16,7 @@ from hegemon.models.conditions import is_condition, parse_set
 from hegemon.models.protocol import Protocol
 from hegemon.models.sets import Alternative, ConfigurationSet
 from hegemon.models.words import checked
+from hegemon.process.membership import rows_of
 
 if TYPE_CHECKING:
     from hegemon.exact.configurations import ConfigurationSpace

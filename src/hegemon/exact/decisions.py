@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hegemon.display import Show
-from hegemon.engines.schedulers.daemons import Daemon
-from hegemon.engines.schedulers.nodes import NodeScheduler
 from hegemon.errors import InvalidInput
 from hegemon.exact.chain import MEMORY, Chain
 from hegemon.exact.configurations import Configurations, StartCodes
 from hegemon.exact.exploring import Expansion, explore
 from hegemon.exact.rounds import LARGEST_DENOMINATOR, RoundConfigurations, merged, require_countable
+from hegemon.process.schedulers.daemons import Daemon
+from hegemon.process.schedulers.nodes import NodeScheduler
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

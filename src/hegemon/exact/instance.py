@@ -7,10 +7,6 @@ import numpy as np
 
 from hegemon.compute.randomness import generator
 from hegemon.display import Show
-from hegemon.engines.schedulers.daemons import DAEMONS
-from hegemon.engines.schedulers.nodes import All, NodeScheduler
-from hegemon.engines.schedulers.reading import scheduler_for
-from hegemon.engines.schedulers.scheduler import Scheduler
 from hegemon.errors import InvalidInput
 from hegemon.exact.chain import MEMORY, Chain, estimate, reachable_chain, require_memory, whole_chain
 from hegemon.exact.configurations import Configurations, StartCodes
@@ -22,6 +18,10 @@ from hegemon.models.inputs import describe_inputs
 from hegemon.models.population import PopulationProtocol
 from hegemon.models.protocol import Protocol
 from hegemon.models.rounds import RoundsProtocol
+from hegemon.process.schedulers.daemons import DAEMONS
+from hegemon.process.schedulers.nodes import All, NodeScheduler
+from hegemon.process.schedulers.reading import scheduler_for
+from hegemon.process.schedulers.scheduler import Scheduler
 from hegemon.runs.setting import Graph, Start, initial_configuration, topology_for
 
 EVERYTHING = "all"  # the start that stands for every configuration

@@ -16,8 +16,6 @@ import numpy as np
 
 from hegemon import display
 from hegemon.display import Show
-from hegemon.engines.schedulers.reading import scheduler_for
-from hegemon.engines.schedulers.scheduler import Scheduler
 from hegemon.errors import InvalidInput
 from hegemon.exact.chain import GIB, MEMORY, Chain, matrix, whole_chain
 from hegemon.exact.configurations import Configurations
@@ -31,6 +29,8 @@ from hegemon.models.halting import halting, lasting
 from hegemon.models.population import PopulationProtocol
 from hegemon.models.protocol import Protocol
 from hegemon.models.unreliable import unreliable
+from hegemon.process.schedulers.reading import scheduler_for
+from hegemon.process.schedulers.scheduler import Scheduler
 from hegemon.runs.faults import FEWEST, fault_codes, require_churn, with_kept
 from hegemon.runs.rates import EventProcess, Rate, churns, marks_of, read_rates
 from hegemon.runs.setting import Graph, topology_for

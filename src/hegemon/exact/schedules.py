@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hegemon.display import Show
-from hegemon.engines.schedulers.reading import run_names
 from hegemon.errors import InvalidInput, choose, meant
 from hegemon.exact.adversary import Adversary
 from hegemon.exact.chain import Chain
@@ -23,10 +22,11 @@ from hegemon.exact.stored_answers import StoredAnswers
 from hegemon.exact.strategies import Optimizer, Optimum, likeliest
 from hegemon.exact.traces import trace
 from hegemon.models.protocol import Protocol
+from hegemon.process.schedulers.reading import run_names
 from hegemon.runs.stories import Trace
 
 if TYPE_CHECKING:
-    from hegemon.engines.schedulers.scheduler import Scheduler
+    from hegemon.process.schedulers.scheduler import Scheduler
 
 FAIRNESS = {"weakly-fair": "weak", "strongly-fair": "strong"}
 COINS = ("fair", "adversary")

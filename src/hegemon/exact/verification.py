@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, cast, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
 
 from hegemon import display
-from hegemon.engines.schedulers.scheduler import Scheduler
 from hegemon.errors import InvalidInput, meant
 from hegemon.exact import findings as ask
 from hegemon.exact.chain import MEMORY, Chain, estimate
@@ -20,18 +19,17 @@ from hegemon.exact.findings import Finding
 from hegemon.exact.hitting import HittingTimes
 from hegemon.exact.holding import HoldingTimes
 from hegemon.exact.instance import Instance
-from hegemon.exact.messages.answers import MessageVerification, verify_messages
 from hegemon.exact.recomputed import RecomputedChain
 from hegemon.exact.recomputed_answers import RecomputedAnswers
 from hegemon.exact.schedules import COINS, ScheduledAnswers, Schedules, parse_daemon
 from hegemon.exact.stored_answers import StoredAnswers
 from hegemon.exact.within import Within
 from hegemon.models.conditions import is_condition
-from hegemon.models.messages import MessageProtocol
 from hegemon.models.population import PopulationProtocol
 from hegemon.models.protocol import Protocol
 from hegemon.models.rounds import RoundsProtocol
 from hegemon.models.unreliable import unreliable
+from hegemon.process.schedulers.scheduler import Scheduler
 from hegemon.runs.capabilities import supporting
 from hegemon.runs.record import RUN_OPTIONS, is_default, require_meant
 from hegemon.runs.setting import Graph, Identifiers, Start, Wake
@@ -53,6 +51,10 @@ OF_MESSAGES = supporting(
     "verify of all runs of a protocol that sends messages",
     "graph property within memory wake identifiers delay order loss duplicate crashes",
 )
+if TYPE_CHECKING:  # a population does not load what messages need
+    from hegemon.exact.messages.answers import MessageVerification
+    from hegemon.models.messages import MessageProtocol
+
 QUESTIONS = ("closed", "leader", "reached", "time", "holding", "predicate")
 
 
@@ -160,11 +162,11 @@ class Verification:
 
 @overload
 def verify(
-    protocol: MessageProtocol, *, graph: Graph = ..., property: str | None = ..., within: int | None = ...,
+    protocol: "MessageProtocol", *, graph: Graph = ..., property: str | None = ..., within: int | None = ...,
     memory: float = ..., wake: Wake = ..., identifiers: Identifiers = ..., delay: str | None = ...,
     order: str = ..., loss: float | str = ..., duplicate: float | str = ..., crashes: Sequence[str] = ...,
     progress: display.Show | None = ...,
-) -> MessageVerification: ...  # fmt: skip
+) -> "MessageVerification": ...  # fmt: skip
 @overload
 def verify(
     protocol: PopulationProtocol | RoundsProtocol, *, graph: Graph = ..., start: Start = ...,
@@ -182,7 +184,7 @@ def verify(
     checkpoint: str | Path | None = ..., wake: Wake = ..., identifiers: Identifiers = ...,
     delay: str | None = ..., order: str = ..., duplicate: float | str = ..., crashes: Sequence[str] = ...,
     progress: display.Show | None = ...,
-) -> Verification | MessageVerification: ...  # fmt: skip
+) -> "Verification | MessageVerification": ...  # fmt: skip
 @display.with_progress
 def verify(
     protocol: Protocol, *, graph: Graph = None, start: Start = None, property: str | None = None,
@@ -191,7 +193,7 @@ def verify(
     symmetry: bool = True, checkpoint: str | Path | None = None, wake: Wake = "all",
     identifiers: Identifiers = "random", delay: str | None = None, order: str = "fifo",
     duplicate: float | str = 0, crashes: Sequence[str] = (), progress: display.Show | None = None,
-) -> Verification | MessageVerification:  # fmt: skip
+) -> "Verification | MessageVerification":  # fmt: skip
     """Exact results about a protocol at one size: certain properties and expectations.
 
     protocol    an instance, such as hegemon.Timer(n=4, s=8).
@@ -231,8 +233,10 @@ def verify(
     require_meant(protocol, given, RUN_OPTIONS)
     if protocol.model.wakes:
         OF_MESSAGES.require(given)
+        from hegemon.exact.messages.answers import verify_messages
+
         return verify_messages(
-            cast(MessageProtocol, protocol),
+            cast("MessageProtocol", protocol),
             graph=graph,
             wake=wake,
             identifiers=identifiers,

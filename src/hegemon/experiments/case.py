@@ -13,12 +13,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from hegemon.engines.stopping import parse_stop
 from hegemon.errors import InvalidInput, choose, meant
 from hegemon.experiments.fingerprints import code_fingerprint, file_digest, protocol_fingerprint
 from hegemon.experiments.names import AXES, parameter_in, shown
 from hegemon.experiments.request import make_record
 from hegemon.graphs.topology import Topology
+from hegemon.process.stopping import parse_stop
 from hegemon.protocols.loading import file_of
 from hegemon.runs.record import RunRecord
 from hegemon.runs.setting import topology_for

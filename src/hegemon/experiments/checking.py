@@ -111,7 +111,7 @@ def check_pairs(protocol: Any) -> str:
 
 
 def check_start(protocol: Protocol, topology: Topology, name: str) -> str:
-    from hegemon.engines.membership import Watcher
+    from hegemon.process.membership import Watcher
     from hegemon.runs.setting import initial_configuration
 
     configuration = initial_configuration(protocol, name, 0, 0, topology=topology)
@@ -173,8 +173,8 @@ def a_set(protocol: Protocol) -> str:
 def check_decisions(protocol: Any, topology: Topology) -> str:
     """A node decides by being ELECTED or NON_ELECTED: any other value elects no leader."""
     from hegemon.engines.messages.nodes import Nodes
-    from hegemon.engines.messages.surroundings import Surroundings
     from hegemon.models.messages import ELECTED, NON_ELECTED
+    from hegemon.process.messages.surroundings import Surroundings
 
     adapted = protocol.adapt(topology)
     engine = Nodes(adapted, topology, Surroundings(adapted), 0, 0)

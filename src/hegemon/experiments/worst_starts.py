@@ -16,15 +16,15 @@ from hegemon import display
 from hegemon.analysis.statistics import mean_interval
 from hegemon.compute.randomness import KERNEL, START, generator, stream
 from hegemon.engines.choice import choose_engine
-from hegemon.engines.schedulers.reading import scheduler_for
-from hegemon.engines.schedulers.scheduler import Scheduler
-from hegemon.engines.stopping import parse_stop
 from hegemon.errors import InvalidInput
 from hegemon.exact.instance import fixed_start
 from hegemon.exact.verification import Verification, verify
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
 from hegemon.models.protocol import Protocol
+from hegemon.process.schedulers.reading import scheduler_for
+from hegemon.process.schedulers.scheduler import Scheduler
+from hegemon.process.stopping import parse_stop
 from hegemon.runs.option import seed_of
 from hegemon.runs.plan import RunPlan
 from hegemon.runs.setting import Graph, topology_for

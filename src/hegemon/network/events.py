@@ -4,11 +4,11 @@ import math
 import random
 from collections.abc import Sequence
 
-from hegemon.engines.schedulers.uniform import UNIFORM
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
 from hegemon.models.protocol import Protocol
 from hegemon.network.faults import CHURN, NetworkFault
+from hegemon.process.schedulers.uniform import UNIFORM
 from hegemon.runs.faults import require_churn
 from hegemon.runs.rates import read_rates
 

@@ -7,9 +7,9 @@ import numpy as np
 
 from hegemon.engines.engine import Engine
 from hegemon.engines.population.agents import Agents
-from hegemon.engines.stopping import Stop
 from hegemon.errors import InvalidInput
 from hegemon.models.protocol import Protocol
+from hegemon.process.stopping import Stop
 from hegemon.runs.trajectory import Observer
 
 

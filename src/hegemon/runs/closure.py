@@ -9,11 +9,11 @@ from typing import cast
 
 import numpy as np
 
-from hegemon.engines.schedulers.uniform import UNIFORM
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
 from hegemon.models.population import PopulationProtocol
 from hegemon.models.protocol import Protocol
+from hegemon.process.schedulers.uniform import UNIFORM
 
 STEPS = 2000  # plain interactions per start
 LARGEST_N = 64

@@ -13,9 +13,6 @@ import numpy as np
 
 from hegemon.compute.randomness import FAULT, KERNEL, generator, stream, streams
 from hegemon.engines.choice import choose_engine
-from hegemon.engines.membership import LeaderCount, Watcher
-from hegemon.engines.schedulers.reading import scheduler_for
-from hegemon.engines.stopping import Stop, parse_stop
 from hegemon.errors import InvalidInput
 from hegemon.models.conditions import is_condition, parse_set
 from hegemon.models.configuration import Configuration
@@ -24,6 +21,9 @@ from hegemon.models.naming import asked_observables
 from hegemon.models.protocol import Protocol
 from hegemon.models.sets import ConfigurationSet
 from hegemon.models.start_files import opened
+from hegemon.process.membership import LeaderCount, Watcher
+from hegemon.process.schedulers.reading import scheduler_for
+from hegemon.process.stopping import Stop, parse_stop
 from hegemon.runs.availability import Availability, one_leader
 from hegemon.runs.capabilities import supporting
 from hegemon.runs.disturbances import read_disturbances

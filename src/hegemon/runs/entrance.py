@@ -10,11 +10,11 @@ from collections.abc import Callable
 from typing import Any
 
 from hegemon.engines.engine import Engine, copied, is_equal
-from hegemon.engines.membership import Membership
 from hegemon.engines.pacing import Deadline
-from hegemon.engines.stopping import Stop
 from hegemon.errors import InvalidInput
 from hegemon.models.protocol import Protocol
+from hegemon.process.membership import Membership
+from hegemon.process.stopping import Stop
 
 LOOKS = 8  # a closed set is evaluated each time a run has grown by one part in LOOKS
 REPLAY = 2  # a new snapshot is taken after this many times the cost of one

@@ -11,13 +11,13 @@ import numpy as np
 
 from hegemon.compute.sampling import take
 from hegemon.engines.engine import Engine
-from hegemon.engines.schedulers.scheduler import Scheduler
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration, Group
 from hegemon.models.halting import HALTED, lasting
 from hegemon.models.neighbourhoods import require_alike
 from hegemon.models.protocol import Protocol
+from hegemon.process.schedulers.scheduler import Scheduler
 from hegemon.runs.run import Fault
 
 if TYPE_CHECKING:

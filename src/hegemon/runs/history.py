@@ -20,7 +20,7 @@ LARGE = 100_000  # agents: their steps are so fast that dense recording would co
 if TYPE_CHECKING:
     import pandas
 
-    from hegemon.engines.membership import Watcher
+    from hegemon.process.membership import Watcher
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from hegemon.engines.choice import choose_for_messages
-from hegemon.engines.messages.surroundings import OPTIONS, surroundings_of
-from hegemon.engines.stopping import never
 from hegemon.graphs.topology import Topology
 from hegemon.models.authors import unchanging
 from hegemon.models.messages import MessageProtocol
+from hegemon.process.messages.surroundings import OPTIONS, surroundings_of
+from hegemon.process.stopping import never
 from hegemon.runs.capabilities import supporting
 from hegemon.runs.plan import RunPlan
 from hegemon.runs.record import MadeRecord

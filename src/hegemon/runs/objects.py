@@ -9,13 +9,13 @@ from weakref import WeakKeyDictionary
 from hegemon.compute.randomness import START, generator
 from hegemon.engines.choice import choose_watched
 from hegemon.engines.engine import Engine
-from hegemon.engines.stopping import never
 from hegemon.errors import InvalidInput, choose, meant
 from hegemon.models.expressions import whole_number
 from hegemon.models.grammar import shown
 from hegemon.models.objects import ObjectProtocol
 from hegemon.models.sets import ConfigurationSet
 from hegemon.models.written import joined_names
+from hegemon.process.stopping import never
 from hegemon.runs.capabilities import supporting
 from hegemon.runs.plan import RunPlan
 from hegemon.runs.record import MadeRecord

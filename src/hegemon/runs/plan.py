@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from hegemon.engines.engine import Engine
-from hegemon.engines.stopping import Stop, never
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
 from hegemon.models.protocol import Protocol
+from hegemon.process.stopping import Stop, never
 from hegemon.runs.rates import Rate
 from hegemon.runs.run import Fault
 from hegemon.runs.schedules import Prescribed

@@ -41,10 +41,10 @@ from hegemon.runs.values import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from hegemon.engines.messages.crashes import Crash
-    from hegemon.engines.schedulers.scheduler import Scheduler
     from hegemon.models.protocol import Protocol
     from hegemon.models.sets import ConfigurationSet
+    from hegemon.process.messages.crashes import Crash
+    from hegemon.process.schedulers.scheduler import Scheduler
     from hegemon.runs.checkpoint import Checkpoint
     from hegemon.runs.rates import Rate
     from hegemon.runs.run import Fault

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from hegemon.engines.engine import Engine
 from hegemon.engines.prospects import SILENT, STUCK, Prospects
-from hegemon.engines.stopping import Stop
 from hegemon.models.population import PopulationProtocol
+from hegemon.process.stopping import Stop
 from hegemon.runs.entrance import Entrance
 from hegemon.runs.faults import strike
 from hegemon.runs.history import History

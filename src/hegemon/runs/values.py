@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from hegemon.runs.option import several, whole
 
 if TYPE_CHECKING:
-    from hegemon.engines.messages.crashes import Crash
+    from hegemon.process.messages.crashes import Crash
     from hegemon.runs.rates import Rate
     from hegemon.runs.run import Fault
 
@@ -67,12 +67,12 @@ def read_identifiers(given: Any) -> str | tuple[int, ...]:
 
 def delay_text(given: Any) -> str:
     """The delay in its canonical form."""
-    from hegemon.engines.messages.links import read_delay
+    from hegemon.process.messages.links import read_delay
 
     return str(read_delay(given))
 
 
 def crashes_of(given: Any) -> "tuple[Crash, ...]":
-    from hegemon.engines.messages.crashes import read_crashes
+    from hegemon.process.messages.crashes import read_crashes
 
     return read_crashes(given)

@@ -5,11 +5,11 @@ from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, cast
 
-from hegemon.engines.schedulers.reading import scheduler_for
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
 from hegemon.models.population import PopulationProtocol
 from hegemon.models.rounds import RoundsProtocol
+from hegemon.process.schedulers.reading import scheduler_for
 from hegemon.runs.rates import churns
 from hegemon.runs.schedules import Prescribed, after_round
 from hegemon.runs.stories import Interaction, Round, Trace

@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from hegemon.engines.membership import Membership
-from hegemon.engines.stopping import Stop
 from hegemon.errors import InvalidInput
 from hegemon.models.protocol import Protocol, output_leader
+from hegemon.process.membership import Membership
+from hegemon.process.stopping import Stop
 
 MOST_CLASSES, MOST_SHADES, MOST_BADGES, SMALL = 8, 8, 4, 4
 TELLING = ("bullet", "shield", "signal", "flag", "mark", "detect", "done")  # fields that papers discuss

@@ -6,9 +6,9 @@ import numpy as np
 
 from hegemon.engines.choice import follow_messages
 from hegemon.engines.messages.nodes import Nodes
-from hegemon.engines.messages.surroundings import OPTIONS, surroundings_of
 from hegemon.graphs.topology import Topology
 from hegemon.models.messages import ELECTED, NON_ELECTED, MessageProtocol
+from hegemon.process.messages.surroundings import OPTIONS, surroundings_of
 from hegemon.runs.capabilities import supporting
 from hegemon.runs.messages import RoundByRound, round_by_round
 from hegemon.runs.record import RunRecord

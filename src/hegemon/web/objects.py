@@ -9,9 +9,9 @@ import numpy as np
 
 from hegemon.compute.randomness import START, generator
 from hegemon.engines.choice import choose_watched
-from hegemon.engines.stopping import never
 from hegemon.graphs.topology import Topology
 from hegemon.models.objects import ObjectProtocol
+from hegemon.process.stopping import never
 from hegemon.runs.capabilities import supporting
 from hegemon.runs.plan import RunPlan
 from hegemon.runs.setting import Start

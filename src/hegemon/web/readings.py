@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from hegemon.engines.membership import Membership, Watcher
-from hegemon.engines.stopping import parse_stop
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
 from hegemon.models.observables import Observable
 from hegemon.models.protocol import Protocol
+from hegemon.process.membership import Membership, Watcher
+from hegemon.process.stopping import parse_stop
 
 FEW = 150  # agents: up to this number plain Python is fast enough for every frame
 LARGEST_WHOLE = 200_000  # agents: up to this number whole predicates are evaluated

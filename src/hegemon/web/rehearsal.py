@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from hegemon.engines.schedulers.uniform import UNIFORM
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
+from hegemon.process.schedulers.uniform import UNIFORM
 
 MOST_MEETINGS, MOST_AGENTS, ROUNDS = 480, 200, 20
 

@@ -8,13 +8,13 @@ import sys
 from typing import Any
 
 from hegemon import parts
-from hegemon.engines.messages.initiators import SCHEDULES
-from hegemon.engines.schedulers.reading import run_names
 from hegemon.errors import InvalidInput, choose, meant
 from hegemon.graphs.families import FAMILIES, node_count
 from hegemon.models.expressions import assignments
 from hegemon.models.naming import chosen_parameters
 from hegemon.models.protocol import Protocol
+from hegemon.process.messages.initiators import SCHEDULES
+from hegemon.process.schedulers.reading import run_names
 from hegemon.protocols import CATALOGUE
 from hegemon.protocols.listing import entries
 from hegemon.runs.disturbances import fault_text

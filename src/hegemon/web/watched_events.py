@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hegemon.engines.schedulers.reading import scheduler_for
 from hegemon.errors import InvalidInput
 from hegemon.models.protocol import Protocol
+from hegemon.process.schedulers.reading import scheduler_for
 from hegemon.runs.disturbances import read_disturbances
 from hegemon.runs.faults import agents_left, fault_codes, require_churn
 from hegemon.runs.rates import Rate, churns, read_rates

@@ -15,16 +15,16 @@ import numpy as np
 from hegemon.compute.randomness import KERNEL, stream
 from hegemon.engines.batch.batch import Batch
 from hegemon.engines.choice import choose_watched, scheduled
-from hegemon.engines.membership import Membership
 from hegemon.engines.population.agents import Agents
 from hegemon.engines.rounds.rounds import Rounds
-from hegemon.engines.schedulers.reading import scheduler_for
-from hegemon.engines.schedulers.scheduler import Scheduler
-from hegemon.engines.stopping import Stop, never, parse_stop
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
 from hegemon.models.protocol import Protocol
+from hegemon.process.membership import Membership
+from hegemon.process.schedulers.reading import scheduler_for
+from hegemon.process.schedulers.scheduler import Scheduler
+from hegemon.process.stopping import Stop, never, parse_stop
 from hegemon.runs.capabilities import supporting
 from hegemon.runs.plan import RunPlan
 from hegemon.runs.setting import Start, initial_configuration

@@ -16,7 +16,7 @@ from hegemon.engines.batch.kernels import plan
 from hegemon.engines.batch.order import ordered
 from hegemon.engines.batch.skipping import chance_of_change
 from hegemon.engines.population import adaptive_complete
-from hegemon.engines.stopping import never, parse_stop
+from hegemon.process.stopping import never, parse_stop
 from hegemon.runs.setting import initial_configuration, topology_for
 from tests.compute.agreement import SIGNIFICANCE, same_law
 

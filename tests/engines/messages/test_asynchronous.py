@@ -14,9 +14,9 @@ from hegemon import InvalidInput
 from hegemon.engines.choice import choose_for_messages
 from hegemon.engines.messages.asynchronous import Asynchronous
 from hegemon.engines.messages.nodes import Nodes
-from hegemon.engines.messages.surroundings import Surroundings
 from hegemon.models.domains import Range
 from hegemon.models.messages import ELECTED, NON_ELECTED, MessageProtocol
+from hegemon.process.messages.surroundings import Surroundings
 from hegemon.runs.setting import topology_for
 
 LESS_LIKELY = 1e-4

@@ -16,9 +16,9 @@ from hegemon.engines.messages.compiled import engine as compiled_engine
 from hegemon.engines.messages.compiled.engine import Compiled
 from hegemon.engines.messages.compiled.statements import Function
 from hegemon.engines.messages.nodes import Nodes
-from hegemon.engines.messages.surroundings import Surroundings
 from hegemon.graphs.families import parse
 from hegemon.models import MessageProtocol, Range
+from hegemon.process.messages.surroundings import Surroundings
 from tests.engines.messages.machines import FAULTS, Machine, Numbered
 
 PATIENT = {

@@ -13,8 +13,8 @@ from hegemon.compute.compilation import specialize
 from hegemon.compute.randomness import KERNEL, stream
 from hegemon.engines.messages.contacts import NEVER, ContactsEngine, draw_contacts, draw_ranks
 from hegemon.engines.messages.nodes import Nodes
-from hegemon.engines.messages.surroundings import Surroundings
 from hegemon.graphs.families import complete
+from hegemon.process.messages.surroundings import Surroundings
 
 
 class Prompted:

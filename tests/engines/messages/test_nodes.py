@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hegemon import FloodMax, InvalidInput, run_trials, simulate
-from hegemon.engines.messages.ports import CompletePorts, ListedPorts, ports_of
 from hegemon.graphs.families import complete, grid, parse, path, ring, star
 from hegemon.graphs.random import gnp
 from hegemon.models import ELECTED, NON_ELECTED, Bit, MessageProtocol, Parameter, Range
+from hegemon.process.messages.ports import CompletePorts, ListedPorts, ports_of
 from hegemon.protocols.loading import find_protocol, name_protocol
 
 OWN_FLOOD = '''

@@ -9,9 +9,9 @@ from hegemon import InvalidInput
 from hegemon.engines.messages.asynchronous import Asynchronous
 from hegemon.engines.messages.compiled.engine import Compiled
 from hegemon.engines.messages.nodes import Nodes
-from hegemon.engines.messages.surroundings import Surroundings
 from hegemon.graphs.families import parse
 from hegemon.models import ELECTED, NON_ELECTED, Bit, MessageProtocol, Parameter
+from hegemon.process.messages.surroundings import Surroundings
 from tests.engines.messages.odd_protocols import ILLEGAL, LEGAL, odd_protocol
 
 GRAPHS = ("path:2", "path:3", "ring:3", "star:4")

@@ -8,11 +8,11 @@ from scipy import stats
 
 import hegemon as hg
 from hegemon.compute.randomness import next_index, stream
-from hegemon.engines.membership import Membership
 from hegemon.engines.pacing import Pace
 from hegemon.engines.population import codes
 from hegemon.engines.population.agents import Agents, few_states
-from hegemon.engines.stopping import parse_stop
+from hegemon.process.membership import Membership
+from hegemon.process.stopping import parse_stop
 from hegemon.runs.setting import topology_for
 from tests.compute.pairs import next_pair
 

@@ -13,9 +13,9 @@ from hegemon.compute.randomness import stream
 from hegemon.engines.population import active, events
 from hegemon.engines.population.adaptive import Adaptive
 from hegemon.engines.population.events import Events
-from hegemon.engines.stopping import never
 from hegemon.models import Group, PopulationProtocol, Range
 from hegemon.models.configuration import Configuration
+from hegemon.process.stopping import never
 from hegemon.runs.setting import topology_for
 from tests.compute.agreement import SIGNIFICANCE, same_law
 

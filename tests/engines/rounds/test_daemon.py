@@ -10,10 +10,10 @@ import hegemon as hg
 from hegemon.cli.main import main
 from hegemon.engines.engine import Engine
 from hegemon.engines.rounds.daemon import DaemonEngine
-from hegemon.engines.schedulers.nodes import One, Share
-from hegemon.engines.schedulers.reading import scheduler_for
-from hegemon.engines.stopping import never
 from hegemon.models import Bit, Range, RoundsProtocol, everywhere
+from hegemon.process.schedulers.nodes import One, Share
+from hegemon.process.schedulers.reading import scheduler_for
+from hegemon.process.stopping import never
 from hegemon.protocols import CATALOGUE
 from hegemon.runs.setting import initial_configuration, topology_for
 

@@ -1,7 +1,7 @@
 """A scheduler: a subclass of `Scheduler`, or a function that reads what follows the colon and returns one."""
 
-from hegemon.engines.schedulers.cyclic import Cyclic
-from hegemon.engines.schedulers.uniform import all_arcs
+from hegemon.process.schedulers.cyclic import Cyclic
+from hegemon.process.schedulers.uniform import all_arcs
 
 
 def read_back_and_forth(words, protocol, topology):

@@ -17,9 +17,9 @@ from hegemon.claims.drawing import laws, means, over_n
 from hegemon.claims.laboratory import FEW, Definition, Laboratory, Sample, counted
 from hegemon.claims.registry import Outcome
 from hegemon.compute.randomness import generator
-from hegemon.engines.schedulers.uniform import UNIFORM
 from hegemon.models import Bit, PopulationProtocol, Range, exactly, whole
 from hegemon.models.configuration import Configuration
+from hegemon.process.schedulers.uniform import UNIFORM
 from hegemon.protocols.ring import DUMMY, LIVE, Ring, bullets_are_peaceful, is_leader
 from hegemon.runs.setting import topology_for
 from hegemon.runs.simulate import simulate

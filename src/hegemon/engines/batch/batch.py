@@ -30,13 +30,13 @@ from hegemon.engines.batch.skipping import (
     skip,
 )
 from hegemon.engines.engine import Engine, Snapshot
-from hegemon.engines.membership import Membership
 from hegemon.engines.pacing import Deadline
-from hegemon.engines.stopping import Stop
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
 from hegemon.models.population import PopulationProtocol
+from hegemon.process.membership import Membership
+from hegemon.process.stopping import Stop
 
 LARGEST_POPULATION = 2**60
 LONGEST = 2**62  # steps at once

@@ -15,9 +15,9 @@ from hegemon.compute.intrinsics import call_meeting
 from hegemon.compute.randomness import next_below
 from hegemon.engines.meeting import ADDRESSES, MARKS, TOLD, meeting_of
 from hegemon.engines.refusal import refuse_interaction
-from hegemon.engines.stopping import Stop
 from hegemon.errors import InvalidInput
 from hegemon.models.population import PopulationProtocol
+from hegemon.process.stopping import Stop
 
 LARGEST_TABLE = 2048  # slots: a table of pairs takes at most 32 MiB; beyond, pairs are computed every time
 FEW = 16  # states

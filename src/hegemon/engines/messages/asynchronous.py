@@ -10,11 +10,11 @@ import heapq
 import math
 from typing import Any
 
-from hegemon.engines.messages.links import Delay, happens
 from hegemon.engines.messages.nodes import Nodes
-from hegemon.engines.messages.surroundings import Surroundings
 from hegemon.graphs.topology import Topology
 from hegemon.models.messages import MessageProtocol
+from hegemon.process.messages.links import Delay, happens
+from hegemon.process.messages.surroundings import Surroundings
 
 
 class Asynchronous(Nodes):

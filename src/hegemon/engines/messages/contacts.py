@@ -14,10 +14,10 @@ from hegemon.compute.compilation import specialize
 from hegemon.compute.randomness import KERNEL, START, next_below, python_generator, stream
 from hegemon.engines.messages.clouds import MOST_CLOUDS, closure, cloud_measures, cloud_sizes, many_clouds
 from hegemon.engines.messages.engine import MessageEngine, MessageOutcome
-from hegemon.engines.messages.surroundings import Surroundings
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
 from hegemon.models.messages import MessageProtocol, failure
+from hegemon.process.messages.surroundings import Surroundings
 
 LARGEST_NUMBER = 2**28  # contacts in memory: 2 GiB
 AT_ONCE = 1 << 20  # contacts between two reports of progress

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from hegemon.compute.randomness import START, generator
-from hegemon.engines.messages.crashes import crash_rounds
-from hegemon.engines.messages.initiators import initiators
-from hegemon.engines.messages.surroundings import Surroundings
 from hegemon.graphs.topology import Topology
 from hegemon.models.messages import MessageProtocol
 from hegemon.models.node_calls import cause
+from hegemon.process.messages.crashes import crash_rounds
+from hegemon.process.messages.initiators import initiators
+from hegemon.process.messages.surroundings import Surroundings
 
 
 @dataclass(frozen=True)

@@ -13,13 +13,13 @@ from hegemon.compute.portraits import classes_of, portray, revive
 from hegemon.compute.randomness import FAULT, KERNEL, python_generator
 from hegemon.engines.messages.clouds import MOST_CLOUDS, cloud_measures, many_clouds, reachable
 from hegemon.engines.messages.engine import MessageEngine, MessageOutcome
-from hegemon.engines.messages.links import happens
-from hegemon.engines.messages.ports import ports_of
-from hegemon.engines.messages.surroundings import Surroundings
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
 from hegemon.models.messages import ELECTED, BasicNode, MessageProtocol
 from hegemon.models.node_calls import call_node, measured
+from hegemon.process.messages.links import happens
+from hegemon.process.messages.ports import ports_of
+from hegemon.process.messages.surroundings import Surroundings
 
 LARGEST_NUMBER = 10_000_000  # nodes that may begin: each is a Python object
 

@@ -13,10 +13,10 @@ from hegemon.compute.compilation import specialize
 from hegemon.compute.randomness import KERNEL, next_below, next_word, stream
 from hegemon.engines.messages.contacts import draw_ranks
 from hegemon.engines.messages.engine import MessageEngine, MessageOutcome
-from hegemon.engines.messages.surroundings import Surroundings
 from hegemon.engines.pacing import Pace
 from hegemon.graphs.topology import Topology
 from hegemon.models.messages import MessageProtocol, failure
+from hegemon.process.messages.surroundings import Surroundings
 
 LARGEST_GRAPH = 2**26  # nodes, 56 bytes each
 ALIVE, MESSAGES, MET = 0, 1, 2  # what `counts` counts: nodes that hold tokens, messages, nodes where ranks met

@@ -9,10 +9,10 @@ import numpy as np
 from hegemon.engines.population.agents import Agents
 from hegemon.engines.population.events import Events
 from hegemon.engines.population.switching import Switching
-from hegemon.engines.stopping import Stop
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
 from hegemon.models.population import PopulationProtocol
+from hegemon.process.stopping import Stop
 
 SPARSE = 1 / 12  # an event costs about as much as 1 / SPARSE steps of `agents`
 DENSE = 1 / 4

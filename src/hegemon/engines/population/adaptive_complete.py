@@ -13,10 +13,10 @@ from hegemon.engines.batch.epoch import plan
 from hegemon.engines.batch.skipping import EVENT, PER_STATE
 from hegemon.engines.population.agents import LARGEST_POPULATION, Agents
 from hegemon.engines.population.switching import Switching
-from hegemon.engines.stopping import Stop
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import LARGEST_ARRAY, Configuration
 from hegemon.models.population import PopulationProtocol
+from hegemon.process.stopping import Stop
 
 CLEARLY = 0.8  # another engine must be this much cheaper to be worth a change
 OVER_PLAN = 2.0  # what an interaction costs in whole runs of `batch`, over what its plan says of one epoch

@@ -13,20 +13,20 @@ from hegemon.compute.compilation import specialize
 from hegemon.compute.intrinsics import blank
 from hegemon.compute.records import layout_of, meeting, record_functions, recounter, settler, widened
 from hegemon.engines.engine import Engine, Snapshot, copied, kept, overwrite, require_size
-from hegemon.engines.membership import Membership
 from hegemon.engines.pacing import Pace
 from hegemon.engines.population.codes import FAILED, LIMIT, MET, Codes, Goal
 from hegemon.engines.population.draws import draws_of, move_words
 from hegemon.engines.refusal import refuse_interaction
-from hegemon.engines.schedulers.scheduler import Scheduler
-from hegemon.engines.schedulers.uniform import UNIFORM
-from hegemon.engines.stopping import Stop
 from hegemon.engines.watching import Watch, holds_now
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import LARGEST_ARRAY, Configuration
 from hegemon.models.population import PopulationProtocol
 from hegemon.models.state import StateSpace
+from hegemon.process.membership import Membership
+from hegemon.process.schedulers.scheduler import Scheduler
+from hegemon.process.schedulers.uniform import UNIFORM
+from hegemon.process.stopping import Stop
 from hegemon.system import whole_memory
 
 LARGEST_POPULATION = 2**32 - 1

@@ -14,14 +14,14 @@ from hegemon.compute.compilation import lean, part, specialize
 from hegemon.compute.intrinsics import call_meeting
 from hegemon.compute.records import within
 from hegemon.engines.meeting import meeting_of
-from hegemon.engines.membership import Membership
 from hegemon.engines.population.draws import draws_of, move_words
 from hegemon.engines.population.pairs import KNOWN, LARGEST_TABLE, MARKED, codes_in, entries, entry_of, pairs_of
-from hegemon.engines.schedulers.scheduler import Scheduler
-from hegemon.engines.stopping import Stop
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
 from hegemon.models.population import PopulationProtocol
+from hegemon.process.membership import Membership
+from hegemon.process.schedulers.scheduler import Scheduler
+from hegemon.process.stopping import Stop
 
 LIMIT, MET, FAILED = 0, 1, 2  # how a kernel ended
 

@@ -11,8 +11,8 @@ import numpy as np
 from hegemon.compute.compilation import lean, part
 from hegemon.compute.intrinsics import prefetch
 from hegemon.compute.randomness import next_below
-from hegemon.engines.schedulers.scheduler import Scheduler
 from hegemon.graphs.topology import Topology
+from hegemon.process.schedulers.scheduler import Scheduler
 
 # ruff: noqa: F821 - `pair`, a scheduler's, is bound by part
 

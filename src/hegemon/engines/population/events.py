@@ -15,7 +15,6 @@ from hegemon.compute.ahead import words_ahead
 from hegemon.compute.compilation import part, specialize
 from hegemon.compute.records import clearer, layout_of, meeting, record_functions, recounter, settler, widened
 from hegemon.engines.engine import Engine, Snapshot, copied, kept, overwrite, require_size, within_clock
-from hegemon.engines.membership import Membership
 from hegemon.engines.pacing import Pace
 from hegemon.engines.population.active import (
     ACTIVE,
@@ -36,13 +35,14 @@ from hegemon.engines.population.active import (
 from hegemon.engines.population.agents import few_states, memory, require_array
 from hegemon.engines.population.codes import FAILED, MET, Goal
 from hegemon.engines.refusal import refuse_interaction
-from hegemon.engines.stopping import Stop
 from hegemon.engines.watching import Watch
 from hegemon.errors import InvalidInput
 from hegemon.graphs.families import complete
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
 from hegemon.models.population import PopulationProtocol
+from hegemon.process.membership import Membership
+from hegemon.process.stopping import Stop
 
 PER_ARC = 40  # bytes
 MOST_COINS = 256  # values of the coins, all of which are tried whenever an agent has changed

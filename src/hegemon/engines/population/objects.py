@@ -7,9 +7,9 @@ from typing import Any
 from hegemon.compute.portraits import classes_of, portray, revive
 from hegemon.compute.randomness import KERNEL, python_generator
 from hegemon.engines.pacing import Deadline
-from hegemon.engines.schedulers.uniform import UNIFORM
 from hegemon.graphs.topology import Topology
 from hegemon.models.objects import ObjectProtocol
+from hegemon.process.schedulers.uniform import UNIFORM
 
 
 class Objects:

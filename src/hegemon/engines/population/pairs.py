@@ -12,8 +12,8 @@ from numba import uint64
 
 from hegemon.compute.compilation import lean
 from hegemon.engines.meeting import TOLD
-from hegemon.engines.membership import Membership
 from hegemon.models.population import PopulationProtocol
+from hegemon.process.membership import Membership
 
 LARGEST_TABLE = 4096  # states: a table of pairs takes at most 64 MiB
 CODE = 12  # bits of a code

@@ -14,10 +14,6 @@ from hegemon.engines.pacing import Deadline
 from hegemon.engines.population.draws import draws_of, move_words
 from hegemon.engines.population.stepwise import _OnePair, draw_below
 from hegemon.engines.refusal import refuse_interaction
-from hegemon.engines.schedulers.own import OwnScheduler
-from hegemon.engines.schedulers.scheduler import Scheduler
-from hegemon.engines.schedulers.uniform import UNIFORM
-from hegemon.engines.stopping import Stop
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
 from hegemon.models.authors import authored
@@ -25,6 +21,10 @@ from hegemon.models.configuration import Configuration
 from hegemon.models.population import PopulationProtocol
 from hegemon.models.variants import WrongField
 from hegemon.models.words import checked
+from hegemon.process.schedulers.own import OwnScheduler
+from hegemon.process.schedulers.scheduler import Scheduler
+from hegemon.process.schedulers.uniform import UNIFORM
+from hegemon.process.stopping import Stop
 
 MOST_AGENTS = 1_000_000  # each is a Python object
 

@@ -8,15 +8,15 @@ from hegemon.compute.compilation import specialize
 from hegemon.compute.randomness import next_below
 from hegemon.engines.pacing import Deadline
 from hegemon.engines.population.agents import Agents
-from hegemon.engines.schedulers.cyclic import Cyclic
-from hegemon.engines.schedulers.own import OwnScheduler
-from hegemon.engines.schedulers.scheduler import Scheduler
-from hegemon.engines.schedulers.uniform import UNIFORM
-from hegemon.engines.stopping import Stop
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
 from hegemon.models.population import PopulationProtocol
+from hegemon.process.schedulers.cyclic import Cyclic
+from hegemon.process.schedulers.own import OwnScheduler
+from hegemon.process.schedulers.scheduler import Scheduler
+from hegemon.process.schedulers.uniform import UNIFORM
+from hegemon.process.stopping import Stop
 
 
 class Stepwise(Agents):

@@ -8,13 +8,13 @@ import numpy as np
 
 from hegemon.compute.compilation import part, specialize
 from hegemon.compute.records import clearer, copier, fitter, marker, packer, updating
-from hegemon.engines.membership import Membership
 from hegemon.engines.rounds import kernels
 from hegemon.engines.rounds.kernels import Given, Shown
-from hegemon.engines.stopping import Stop
 from hegemon.graphs.topology import Topology
 from hegemon.models.packing import Packing
 from hegemon.models.rounds import RoundsProtocol
+from hegemon.process.membership import Membership
+from hegemon.process.stopping import Stop
 
 
 class RoundsKernels:

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from hegemon.engines.engine import Engine, Snapshot, require_size
-from hegemon.engines.membership import Membership
 from hegemon.engines.pacing import Deadline
-from hegemon.engines.schedulers.nodes import NodeScheduler
-from hegemon.engines.stopping import Stop
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
 from hegemon.models.rounds import RoundsProtocol
 from hegemon.models.words import checked
+from hegemon.process.membership import Membership
+from hegemon.process.schedulers.nodes import NodeScheduler
+from hegemon.process.stopping import Stop
 
 STILL = "no node is enabled any more, and the stop is not met"
 PLAIN = 200_000  # nodes that plain Python evaluates before whole predicates are compiled

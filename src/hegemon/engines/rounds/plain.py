@@ -13,13 +13,13 @@ from hegemon.compute.philox import word_at
 from hegemon.engines.engine import Engine, Snapshot, require_size, within_clock
 from hegemon.engines.pacing import Deadline
 from hegemon.engines.rounds import kernels
-from hegemon.engines.stopping import Stop
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
 from hegemon.models.authors import authored
 from hegemon.models.configuration import Configuration
 from hegemon.models.rounds import RoundsProtocol
 from hegemon.models.words import checked
+from hegemon.process.stopping import Stop
 
 MOST_NODES = 1_000_000  # each is a Python object
 

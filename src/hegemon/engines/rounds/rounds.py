@@ -11,7 +11,6 @@ import numpy as np
 
 from hegemon.compute.philox import word_at
 from hegemon.engines.engine import LAST_STEP, Engine, Snapshot, require_size, within_clock
-from hegemon.engines.membership import Membership
 from hegemon.engines.pacing import Deadline, Pace
 from hegemon.engines.refusal import refuse_update
 from hegemon.engines.rounds import kernels
@@ -30,7 +29,6 @@ from hegemon.engines.rounds.kernels import (
 )
 from hegemon.engines.rounds.lockstep import Lockstep
 from hegemon.engines.rounds.threads import Shares
-from hegemon.engines.stopping import Stop
 from hegemon.errors import InvalidInput, pass_interrupt
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
@@ -38,6 +36,8 @@ from hegemon.models.neighbourhoods import BACK
 from hegemon.models.packing import Packing
 from hegemon.models.rounds import RoundsProtocol
 from hegemon.models.variants import record_type
+from hegemon.process.membership import Membership
+from hegemon.process.stopping import Stop
 
 FIRST_CALL = 4_000_000  # nodes and arcs read before the first reading of the clock
 

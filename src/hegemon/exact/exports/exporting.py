@@ -10,7 +10,7 @@ from hegemon.models.protocol import Protocol
 from hegemon.runs.setting import Graph, Start
 
 if TYPE_CHECKING:
-    from hegemon.engines.schedulers.scheduler import Scheduler
+    from hegemon.process.schedulers.scheduler import Scheduler
 
 # what each format is; those of the chain have every configuration, the others the protocol
 FORMATS = {

@@ -24,8 +24,8 @@ from hegemon.models.sets import ConfigurationSet
 from hegemon.runs.setting import Graph, Start, topology_for
 
 if TYPE_CHECKING:
-    from hegemon.engines.schedulers.scheduler import Scheduler
     from hegemon.models.population import PopulationProtocol
+    from hegemon.process.schedulers.scheduler import Scheduler
 
 Pair = tuple[int, int]
 Meetings = dict[Pair, dict[Pair, Fraction]]  # what pairs of states become, with probabilities

@@ -7,8 +7,6 @@ from fractions import Fraction
 from typing import Any
 
 from hegemon import display
-from hegemon.engines.messages.links import UniformDelay
-from hegemon.engines.messages.surroundings import Surroundings
 from hegemon.errors import InvalidInput
 from hegemon.exact.messages.delayed import DelayedEnumeration
 from hegemon.exact.messages.distributions import Tally
@@ -17,6 +15,8 @@ from hegemon.exact.messages.scripted_coins import NotOrdered
 from hegemon.graphs.topology import Topology
 from hegemon.models.messages import MessageProtocol
 from hegemon.models.readings import Readings, functions_in
+from hegemon.process.messages.links import UniformDelay
+from hegemon.process.messages.surroundings import Surroundings
 from hegemon.runs.setting import Graph, Identifiers, Wake, topology_for
 
 QUESTION = "reached"

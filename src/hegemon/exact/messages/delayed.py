@@ -6,9 +6,9 @@ from fractions import Fraction
 from itertools import product
 from typing import Any, cast
 
-from hegemon.engines.messages.links import UniformDelay
 from hegemon.exact.messages.distributions import Distribution, Passage, State
 from hegemon.exact.messages.enumeration import Enumeration
+from hegemon.process.messages.links import UniformDelay
 
 Ways = dict[tuple[Passage, ...], Fraction]  # the messages in flight, and their probability
 

@@ -13,9 +13,6 @@ from itertools import product
 from typing import Any, TypeVar
 
 from hegemon.display import Show
-from hegemon.engines.messages.crashes import possible_crashes
-from hegemon.engines.messages.ports import ports_of
-from hegemon.engines.messages.surroundings import Surroundings
 from hegemon.errors import InvalidInput
 from hegemon.exact.messages.distributions import Distribution, Passage, State, Tally
 from hegemon.exact.messages.frozen import renumbered
@@ -23,6 +20,9 @@ from hegemon.exact.messages.nodes import CallOutcome, Local, LocalStates, Post
 from hegemon.graphs.topology import Topology
 from hegemon.models.messages import MessageProtocol
 from hegemon.models.node_calls import cause, measured
+from hegemon.process.messages.crashes import possible_crashes
+from hegemon.process.messages.ports import ports_of
+from hegemon.process.messages.surroundings import Surroundings
 
 GIB = 2**30
 PER_STATE, PER_NODE, PER_LOCAL = 700, 24, 3000  # bytes: a state with its probability, per node; a node's knowledge

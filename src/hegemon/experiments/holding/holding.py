@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hegemon import display
-from hegemon.engines.schedulers.scheduler import Scheduler
 from hegemon.errors import InvalidInput
 from hegemon.experiments.holding import replications, settling
 from hegemon.experiments.holding.ensemble import MEASURED, Replication
@@ -23,6 +22,7 @@ from hegemon.experiments.precision import share
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
 from hegemon.models.protocol import Protocol
+from hegemon.process.schedulers.scheduler import Scheduler
 from hegemon.runs.option import seed_of
 from hegemon.runs.stories import Trace
 

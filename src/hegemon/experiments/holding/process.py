@@ -11,17 +11,17 @@ from hegemon.compute.records import codec, widened
 from hegemon.engines.population.pairs import CODE as TABLE_CODE
 from hegemon.engines.population.pairs import LARGEST_TABLE
 from hegemon.engines.refusal import refuse_interaction
-from hegemon.engines.schedulers.reading import scheduler_for
 from hegemon.errors import InvalidInput
 from hegemon.exact.instance import fixed_start
 from hegemon.experiments.holding import kernels
 from hegemon.experiments.holding.kernels import Losses, Sorting, Walkers, WalkTables
 from hegemon.models.population import PopulationProtocol
 from hegemon.models.protocol import Protocol
+from hegemon.process.schedulers.reading import scheduler_for
 from hegemon.runs.setting import Start, topology_for
 
 if TYPE_CHECKING:
-    from hegemon.engines.schedulers.scheduler import Scheduler
+    from hegemon.process.schedulers.scheduler import Scheduler
 
 MOST_AGENTS = 100_000
 MOST_STATES = 2**22

@@ -14,15 +14,15 @@ from hegemon.compute.compilation import specialize
 from hegemon.compute.intrinsics import call_meeting
 from hegemon.compute.randomness import START, generator
 from hegemon.engines.meeting import TOLD, meeting_of
-from hegemon.engines.membership import Membership
 from hegemon.engines.population.pairs import CODE, KNOWN, LARGEST_TABLE, entries
-from hegemon.engines.schedulers.uniform import all_arcs
-from hegemon.engines.stopping import Stop, never, parse_stop
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration, Group
 from hegemon.models.naming import chosen_parameters
 from hegemon.models.population import PopulationProtocol
+from hegemon.process.membership import Membership
+from hegemon.process.schedulers.uniform import all_arcs
+from hegemon.process.stopping import Stop, never, parse_stop
 from hegemon.runs.capabilities import supporting
 from hegemon.runs.faults import fault_codes
 from hegemon.runs.record import RunRecord

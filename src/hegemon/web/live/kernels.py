@@ -13,7 +13,7 @@ from hegemon.compute.compilation import llvm_of, part
 from hegemon.compute.randomness import drawing, is_fair
 from hegemon.engines.population.codes import Goal, drawn_coin, follow_pairs, no_coin, run_codes
 from hegemon.engines.population.draws import Chance, draw_pairs, draw_pairs_with_coins
-from hegemon.engines.schedulers.uniform import pair_arcs, pair_complete
+from hegemon.process.schedulers.uniform import pair_arcs, pair_complete
 
 # ruff: noqa: F821 - `run` is bound by llvm_of
 

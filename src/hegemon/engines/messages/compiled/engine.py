@@ -30,11 +30,11 @@ from hegemon.engines.messages.compiled.kinds import TEXT, Untranslatable
 from hegemon.engines.messages.compiled.program import READ_ONLY, Program, refusal
 from hegemon.engines.messages.engine import MessageEngine, MessageOutcome
 from hegemon.engines.messages.nodes import Nodes
-from hegemon.engines.messages.surroundings import Surroundings
 from hegemon.graphs.topology import Topology
 from hegemon.models.messages import ELECTED, MessageProtocol
 from hegemon.models.node_calls import measured
 from hegemon.models.readings import MISSING, Readings, functions_in
+from hegemon.process.messages.surroundings import Surroundings
 
 MOST_KEPT = 8  # translated protocols
 MOST_ARCS = 2**23  # each takes two places for a message

@@ -10,12 +10,12 @@ from hegemon.compute.compilation import specialize
 from hegemon.compute.randomness import KERNEL, generator, stream
 from hegemon.engines.engine import Engine
 from hegemon.engines.population.agents import Agents
-from hegemon.engines.schedulers.reading import scheduler_for
-from hegemon.engines.schedulers.scheduler import Scheduler, memoryless
-from hegemon.engines.schedulers.uniform import UNIFORM, UniformScheduler, pair_arcs
-from hegemon.engines.stopping import never
 from hegemon.graphs.families import complete, path
 from hegemon.models.unreliable import unreliable
+from hegemon.process.schedulers.reading import scheduler_for
+from hegemon.process.schedulers.scheduler import Scheduler, memoryless
+from hegemon.process.schedulers.uniform import UNIFORM, UniformScheduler, pair_arcs
+from hegemon.process.stopping import never
 from hegemon.runs.record import RunRecord
 from hegemon.runs.setting import initial_configuration, topology_for
 from hegemon.web.session import Session

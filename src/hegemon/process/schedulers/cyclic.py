@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numba import uint64
 
-from hegemon.engines.schedulers.scheduler import MOST_ROWS, SchedulePlan, Scheduler
-from hegemon.engines.schedulers.uniform import all_arcs
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
 from hegemon.models.protocol import Protocol
+from hegemon.process.schedulers.scheduler import MOST_ROWS, SchedulePlan, Scheduler
+from hegemon.process.schedulers.uniform import all_arcs
 
 LARGEST_FILE = 500_000_000  # bytes
 

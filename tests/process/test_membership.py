@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from hegemon.compute.randomness import generator
-from hegemon.engines import membership
-from hegemon.engines.membership import FEW_AGENTS, Membership
-from hegemon.engines.stopping import Stop, parse_stop
+from hegemon.process import membership
+from hegemon.process.membership import FEW_AGENTS, Membership
+from hegemon.process.stopping import Stop, parse_stop
 from hegemon.protocols import CATALOGUE
 
 GIVEN = {"threshold": {"k": 3}}

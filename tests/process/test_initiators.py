@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from hegemon import FloodMax, InvalidInput, Referees, Walks
-from hegemon.engines.messages.initiators import WakeUp, initiators
+from hegemon.process.messages.initiators import WakeUp, initiators
 
 
 def test_every_node_is_as_likely_to_begin_as_any_other():

@@ -10,12 +10,12 @@ import numpy as np
 
 from hegemon.compute.compilation import specialize
 from hegemon.compute.records import marker, one_of
-from hegemon.engines.stopping import Stop
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
 from hegemon.models.observables import Observable
 from hegemon.models.protocol import Protocol
 from hegemon.models.words import EXACT, checked
+from hegemon.process.stopping import Stop
 
 # Plain Python finds out which conditions the first agents satisfy: a single run needs little,
 # and has its results before a kernel would be compiled.

@@ -9,17 +9,23 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 from hegemon.errors import InvalidInput, meant
 from hegemon.models.expressions import fraction_of
 from hegemon.models.grammar import short
 
-if TYPE_CHECKING:
-    from hegemon.engines.messages.asynchronous import Asynchronous
-
 ORDERS = ("fifo", "any")
 LONGEST = 10**9  # rounds that one message may take
+
+
+class Sending(Protocol):
+    """What a delay may depend on: the coins of the links, the time, and how many messages each node has sent."""
+
+    chance: random.Random
+    time: float
+    busy: dict[int, int]
+    busiest: int
 
 
 class Delay:
@@ -27,7 +33,7 @@ class Delay:
 
     name: ClassVar[str] = ""
 
-    def of(self, engine: "Asynchronous", v: int, w: int, message: Any) -> float:
+    def of(self, engine: Sending, v: int, w: int, message: Any) -> float:
         raise NotImplementedError
 
 
@@ -42,7 +48,7 @@ class UniformDelay(Delay):
     def __str__(self) -> str:
         return f"uniform:{self.low}..{self.high}"
 
-    def of(self, engine: "Asynchronous", v: int, w: int, message: Any) -> float:
+    def of(self, engine: Sending, v: int, w: int, message: Any) -> float:
         return engine.chance.randint(self.low, self.high)
 
 
@@ -56,7 +62,7 @@ class ExponentialDelay(Delay):
     def __str__(self) -> str:
         return f"exponential:{self.mean}"
 
-    def of(self, engine: "Asynchronous", v: int, w: int, message: Any) -> float:
+    def of(self, engine: Sending, v: int, w: int, message: Any) -> float:
         return -float(self.mean) * math.log(1.0 - engine.chance.random()) or math.ulp(0.0)
 
 
@@ -70,7 +76,7 @@ class AdversaryDelay(Delay):
     def __str__(self) -> str:
         return f"adversary:{self.bound}"
 
-    def of(self, engine: "Asynchronous", v: int, w: int, message: Any) -> float:
+    def of(self, engine: Sending, v: int, w: int, message: Any) -> float:
         return self.bound if engine.busy[v] == engine.busiest else 1
 
 
@@ -84,7 +90,7 @@ class OwnDelay(Delay):
     def __str__(self) -> str:
         return getattr(self.function, "__name__", "a function")
 
-    def of(self, engine: "Asynchronous", v: int, w: int, message: Any) -> float:
+    def of(self, engine: Sending, v: int, w: int, message: Any) -> float:
         found = self.function(engine.time, v, w, message)
         if isinstance(found, bool) or not isinstance(found, int | float) or not 0 < found <= LONGEST:
             raise InvalidInput(f"the delay {found!r} of {self} is out of range; it must be above 0, at most {LONGEST}")

@@ -3,12 +3,12 @@
 from inspect import signature
 from typing import Any
 
-from hegemon.engines.messages.crashes import read_crashes, require_nodes
-from hegemon.engines.messages.initiators import Identifiers, WakeUp
-from hegemon.engines.messages.links import read_delay, read_order
 from hegemon.errors import InvalidInput
 from hegemon.models.messages import MessageProtocol
 from hegemon.models.unreliable import share
+from hegemon.process.messages.crashes import read_crashes, require_nodes
+from hegemon.process.messages.initiators import Identifiers, WakeUp
+from hegemon.process.messages.links import read_delay, read_order
 
 
 class Surroundings:

@@ -4,13 +4,13 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from hegemon import parts
-from hegemon.engines.schedulers.scheduler import Scheduler
 from hegemon.errors import InvalidInput, choose, meant
 from hegemon.graphs.topology import Topology
 from hegemon.models.protocol import Protocol
+from hegemon.process.schedulers.scheduler import Scheduler
 
 if TYPE_CHECKING:
-    from hegemon.engines.schedulers.nodes import NodeScheduler
+    from hegemon.process.schedulers.nodes import NodeScheduler
 
 NODES = {  # by name, what may follow the colon, or an example of it
     "synchronous": ("",),
@@ -29,11 +29,11 @@ def scheduler_for(given: Any, protocol: Protocol, topology: Topology) -> Any:
     if isinstance(asked, str):
         return model.home("scheduler")(asked, protocol, topology)
     if callable(asked) and model.has_rounds:
-        from hegemon.engines.schedulers.nodes import OwnNodes
+        from hegemon.process.schedulers.nodes import OwnNodes
 
         return OwnNodes(asked)
     if callable(asked) and not isinstance(asked, Scheduler) and model.has_interactions:
-        from hegemon.engines.schedulers.own import OwnScheduler
+        from hegemon.process.schedulers.own import OwnScheduler
 
         return OwnScheduler(asked)
     return asked
@@ -61,7 +61,7 @@ def read_pairs(text: str, protocol: Protocol, topology: Topology) -> Scheduler:
 
 def read_nodes(text: str, protocol: Protocol, topology: Topology) -> "NodeScheduler":
     """Which nodes act next, in the rounds model."""
-    from hegemon.engines.schedulers.nodes import Strategy, read_daemon
+    from hegemon.process.schedulers.nodes import Strategy, read_daemon
 
     name, _, file = text.partition(":")
     if name == "strategy":

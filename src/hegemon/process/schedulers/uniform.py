@@ -10,8 +10,8 @@ import numpy as np
 from numba import uint64
 
 from hegemon.compute.randomness import is_fair, turn
-from hegemon.engines.schedulers.scheduler import SchedulePlan, Scheduler, memoryless
 from hegemon.graphs.topology import Topology
+from hegemon.process.schedulers.scheduler import SchedulePlan, Scheduler, memoryless
 
 
 def pair_complete(rows, n, s0, s1, s2, s3):  # type: ignore[no-untyped-def]

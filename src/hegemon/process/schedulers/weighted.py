@@ -17,12 +17,12 @@ import numpy as np
 from numba import uint64
 
 from hegemon.compute.randomness import turn, turn_below
-from hegemon.engines.schedulers.scheduler import SchedulePlan, Scheduler, memoryless
-from hegemon.engines.schedulers.uniform import all_arcs
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
 from hegemon.models.expressions import fraction_of
 from hegemon.models.protocol import Protocol
+from hegemon.process.schedulers.scheduler import SchedulePlan, Scheduler, memoryless
+from hegemon.process.schedulers.uniform import all_arcs
 
 LARGEST_TOTAL = 2**62  # of the rates as whole numbers
 LARGEST_FILE = 50_000_000  # bytes

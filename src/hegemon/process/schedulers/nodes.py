@@ -10,24 +10,41 @@ import random
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from typing import Protocol as Shape
 
-from hegemon.engines.schedulers.daemons import DAEMONS, Daemon
 from hegemon.errors import InvalidInput, choose, meant
 from hegemon.graphs.topology import Topology
 from hegemon.models.protocol import Protocol
 from hegemon.models.start_files import StartFile
-
-if TYPE_CHECKING:
-    from hegemon.engines.rounds.daemon import DaemonEngine
+from hegemon.process.schedulers.daemons import DAEMONS, Daemon
 
 PATIENCE = 4  # times n steps
 MOST_NODES = 20  # for a law over all sets of nodes
 
 
+class NodesView(Shape):
+    """What a scheduler sees of a run: nodes that are enabled, in no particular order, the codes and the neighbours of
+    all nodes, and when each became enabled or acted last."""
+
+    enabled: list[int]
+    codes: list[int]
+    near: list[list[int]]
+    since: list[int]
+
+    @property
+    def step(self) -> int: ...
+
+    def states(self) -> list[dict[str, Any]]: ...
+
+    def leads(self, node: int) -> bool: ...
+
+    def gain(self, node: int) -> float:
+        """How many more nodes are enabled after its move, on average."""
+
+
 class NodeScheduler(ABC):
-    """`view` is the run: `enabled` (nodes in no particular order), `codes`, `near`, `step`, `since` (when each became
-    enabled or acted last), `outcomes(v)`, `gain(v)`, `leads(v)`. `memory` is a number that the run keeps for it."""
+    """`memory` is a number that the run keeps for it."""
 
     name: str
     daemon: Daemon = DAEMONS["central"]  # whose schedules it makes
@@ -38,7 +55,7 @@ class NodeScheduler(ABC):
         return self.name
 
     @abstractmethod
-    def choose(self, view: "DaemonEngine", memory: int, rng: random.Random) -> tuple[Sequence[int], int]:
+    def choose(self, view: NodesView, memory: int, rng: random.Random) -> tuple[Sequence[int], int]:
         """The nodes that act next, some of those that are enabled, and the memory after that."""
 
     def law(self, enabled: int, topology: Topology) -> dict[int, Fraction]:
@@ -55,7 +72,7 @@ class NodeScheduler(ABC):
 class All(NodeScheduler):
     name, daemon = "synchronous", DAEMONS["synchronous"]
 
-    def choose(self, view: "DaemonEngine", memory: int, rng: random.Random) -> tuple[Sequence[int], int]:
+    def choose(self, view: NodesView, memory: int, rng: random.Random) -> tuple[Sequence[int], int]:
         return sorted(view.enabled), memory
 
     def law(self, enabled: int, topology: Topology) -> dict[int, Fraction]:
@@ -67,7 +84,7 @@ class One(NodeScheduler):
 
     name, is_random = "central:uniform", True
 
-    def choose(self, view: "DaemonEngine", memory: int, rng: random.Random) -> tuple[Sequence[int], int]:
+    def choose(self, view: NodesView, memory: int, rng: random.Random) -> tuple[Sequence[int], int]:
         return (view.enabled[rng.randrange(len(view.enabled))],), memory
 
     def law(self, enabled: int, topology: Topology) -> dict[int, Fraction]:
@@ -83,7 +100,7 @@ class Independent(NodeScheduler):
 
     name, daemon, is_random = "locally-central:uniform", DAEMONS["locally-central"], True
 
-    def choose(self, view: "DaemonEngine", memory: int, rng: random.Random) -> tuple[Sequence[int], int]:
+    def choose(self, view: NodesView, memory: int, rng: random.Random) -> tuple[Sequence[int], int]:
         order = sorted(view.enabled)
         taken: set[int] = set()
         rng.shuffle(order)
@@ -119,7 +136,7 @@ class Share(NodeScheduler):
     def __init__(self, share: Fraction):
         self.name, self.share = f"distributed:{share}", share
 
-    def choose(self, view: "DaemonEngine", memory: int, rng: random.Random) -> tuple[Sequence[int], int]:
+    def choose(self, view: NodesView, memory: int, rng: random.Random) -> tuple[Sequence[int], int]:
         top, bottom = self.share.numerator, self.share.denominator
         return [node for node in sorted(view.enabled) if rng.randrange(bottom) < top], memory
 
@@ -142,7 +159,7 @@ class RoundRobin(NodeScheduler):
 
     name = "round-robin"
 
-    def choose(self, view: "DaemonEngine", memory: int, rng: random.Random) -> tuple[Sequence[int], int]:
+    def choose(self, view: NodesView, memory: int, rng: random.Random) -> tuple[Sequence[int], int]:
         node = min(view.enabled, key=lambda other: (other - memory) % len(view.codes))
         return (node,), node + 1
 
@@ -156,7 +173,7 @@ class Greedy(NodeScheduler):
     def __init__(self, kind: str):
         self.name, self.spares_leader = f"central:{kind}", kind == "delay-leader"
 
-    def choose(self, view: "DaemonEngine", memory: int, rng: random.Random) -> tuple[Sequence[int], int]:
+    def choose(self, view: NodesView, memory: int, rng: random.Random) -> tuple[Sequence[int], int]:
         first = min(view.enabled, key=lambda node: (view.since[node], node))
         if view.step - view.since[first] >= PATIENCE * len(view.codes):
             return (first,), memory
@@ -174,7 +191,7 @@ class OwnNodes(NodeScheduler):
     def __init__(self, function: Callable[..., Any]):
         self.function = function
 
-    def choose(self, view: "DaemonEngine", memory: int, rng: random.Random) -> tuple[Sequence[int], int]:
+    def choose(self, view: NodesView, memory: int, rng: random.Random) -> tuple[Sequence[int], int]:
         enabled = sorted(view.enabled)
         answer = self.function(view.step, view.states(), enabled)
         chosen = [answer] if isinstance(answer, int) else list(answer)
@@ -204,7 +221,7 @@ class Strategy(NodeScheduler):
         if not self._nodes:
             raise InvalidInput(f"{self._file} has no strategy; give a file that verify --worst or --best wrote")
 
-    def choose(self, view: "DaemonEngine", memory: int, rng: random.Random) -> tuple[Sequence[int], int]:
+    def choose(self, view: NodesView, memory: int, rng: random.Random) -> tuple[Sequence[int], int]:
         nodes = self._nodes.get(tuple(view.codes), [])
         if not nodes or not set(nodes) <= set(view.enabled):
             raise InvalidInput(

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from hegemon.engines.schedulers.scheduler import SchedulePlan, Scheduler
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
 from hegemon.models.protocol import Protocol
+from hegemon.process.schedulers.scheduler import SchedulePlan, Scheduler
 
 
 class OwnScheduler(Scheduler):

@@ -12,11 +12,11 @@ import numpy as np
 from numba import uint64
 
 from hegemon.compute.randomness import turn_below
-from hegemon.engines.schedulers.scheduler import SchedulePlan, Scheduler
-from hegemon.engines.schedulers.uniform import all_arcs
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
 from hegemon.models.protocol import Protocol
+from hegemon.process.schedulers.scheduler import SchedulePlan, Scheduler
+from hegemon.process.schedulers.uniform import all_arcs
 
 MOST_ARCS = 20_000  # each step reads all of them
 LARGEST_BOUND = 10**9

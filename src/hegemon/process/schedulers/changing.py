@@ -18,12 +18,12 @@ import numpy as np
 from numba import uint64
 
 from hegemon.compute.randomness import turn, turn_below
-from hegemon.engines.schedulers.scheduler import MOST_ROWS, SchedulePlan, Scheduler
-from hegemon.engines.schedulers.uniform import all_arcs
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
 from hegemon.models.expressions import fraction_of
 from hegemon.models.protocol import Protocol
+from hegemon.process.schedulers.scheduler import MOST_ROWS, SchedulePlan, Scheduler
+from hegemon.process.schedulers.uniform import all_arcs
 
 UNIT = 2**53  # a probability is a whole number of these parts
 FINEST_CHANCE = Fraction(1, 10**9)  # the least of a run: in parts of UNIT it is right to seven digits

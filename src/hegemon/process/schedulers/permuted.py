@@ -11,10 +11,10 @@ import numpy as np
 from numba import uint64
 
 from hegemon.compute.randomness import turn_below
-from hegemon.engines.schedulers.scheduler import SchedulePlan, Scheduler, explored
-from hegemon.engines.schedulers.uniform import all_arcs
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
+from hegemon.process.schedulers.scheduler import SchedulePlan, Scheduler, explored
+from hegemon.process.schedulers.uniform import all_arcs
 
 MOST_REMEMBERED = 16  # arcs or agents: an exact chain keeps every set of them apart
 

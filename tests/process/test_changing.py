@@ -9,11 +9,11 @@ from scipy import stats
 import hegemon as hg
 from hegemon.compute.compilation import specialize
 from hegemon.compute.randomness import KERNEL, stream
-from hegemon.engines.schedulers.scheduler import memoryless
-from hegemon.engines.schedulers.uniform import UniformScheduler, all_arcs
 from hegemon.errors import InvalidInput
 from hegemon.graphs.families import complete, path
-from tests.engines.test_schedulers import named
+from hegemon.process.schedulers.scheduler import memoryless
+from hegemon.process.schedulers.uniform import UniformScheduler, all_arcs
+from tests.process.test_schedulers import named
 
 SAMPLES, LENGTH = 3000, 3
 LAWS = [

@@ -1,0 +1,1 @@
+"""What surrounds nodes that send messages: who begins and when, the links, and who crashes."""
