@@ -9,6 +9,7 @@ from hegemon import parts
 from hegemon.engines.engine import Engine
 from hegemon.errors import InvalidInput, meant
 from hegemon.graphs.topology import Topology
+from hegemon.models.parameters import Parameter
 from hegemon.models.protocol import Protocol
 from hegemon.process.schedulers.scheduler import Scheduler
 from hegemon.process.schedulers.uniform import UNIFORM
@@ -25,6 +26,10 @@ if TYPE_CHECKING:  # a run of a ring does not load message passing
 COMPLETE = "hegemon.engines.population.adaptive_complete"
 MANY_ARCS = 2**15  # of a graph on which compiling a message protocol takes less time than it saves
 PATTERNS = {"Contacts": "contacts", "Tokens": "tokens"}  # the engine that follows a pattern of messages
+MADE = {
+    *("__doc__", "__module__", "__qualname__", "_functions", "id", "message_fields", "node_fields", "node_type"),
+    *("observables", "parameter_declarations", "sets", "starts", "topology"),
+}  # names that every class of messages has without its author
 FOLLOWED = {
     "agents": "one interaction at a time",
     "rounds": "the engine of rounds, every round made",
@@ -78,8 +83,7 @@ def choose_for_messages(
     name: str, protocol: "MessageProtocol", topology: Topology, around: "Surroundings"
 ) -> tuple[type["MessageEngine"], str]:
     """The engine with this name, or the best one, for a message-passing protocol in these surroundings."""
-    describes = "pattern" in vars(type(protocol))  # of the class itself: a class based on it may do something else
-    pattern = PATTERNS.get(type(protocol.pattern).__name__) if describes else None
+    pattern = PATTERNS.get(type(protocol.pattern).__name__) if _is_described(type(protocol)) else None
     fast = engine_named(pattern, protocol) if pattern else None
     if name == "auto":
         if fast and fast.suits(topology, around):
@@ -97,6 +101,18 @@ def choose_for_messages(
     if name == "compiled":
         chosen.require(protocol)
     return chosen, "chosen by --engine"
+
+
+def _is_described(protocol: type[Protocol]) -> bool:
+    """Whether `pattern` describes this class. One based on the class that declares it may define parameters, what
+    `pattern` reads, and `adapt`, which comes before it; anything else may make another protocol."""
+    defined: set[str] = set()
+    for kind in protocol.__mro__:
+        if (pattern := vars(kind).get("pattern")) is not None:
+            read = getattr(pattern, "func", None) or getattr(pattern, "fget", None)
+            return defined <= MADE | {"adapt", *(read.__code__.co_names if read else ())}
+        defined |= {name for name, value in vars(kind).items() if not isinstance(value, Parameter)}
+    return False
 
 
 def _for_messages(protocol: "MessageProtocol", topology: Topology, around: "Surroundings") -> tuple[Any, str]:

@@ -284,12 +284,30 @@ class Everybody(hg.Referees):
         node.status = ELECTED
 
 
+class FewReferees(hg.Referees):
+    """Other numbers in the same course of events."""
+
+    contacted = Parameter(2)
+
+    @property
+    def chosen(self):
+        return self.contacted
+
+
+class Chatty(hg.Referees):
+    @property
+    def message(self):
+        return super().message
+
+
 def test_an_engine_that_knows_a_course_of_events_is_not_used_for_another_protocol():
     run = hg.simulate(Everybody(n=20), seed=1)
     assert run.engine == "nodes" and run.leaders > 8
     with pytest.raises(InvalidInput, match="does not know the course"):
         hg.simulate(Everybody(n=20), engine="contacts")
     assert hg.simulate(hg.Referees(n=20), seed=1).engine == "contacts"
+    assert hg.simulate(FewReferees(n=20), seed=1).engine == "contacts"
+    assert hg.simulate(Chatty(n=20), seed=1).engine == "contacts"  # the pattern reads `message`, too
 
 
 # -- a wrong twin is caught ---------------------------------------------------------------------------------------
