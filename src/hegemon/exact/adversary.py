@@ -39,8 +39,8 @@ class Adversary:
 
     def answer(self, name: str, claimed: bool = False) -> Finding:
         """Whether the set is reached under every schedule, and how long that takes; or a schedule that avoids it."""
-        if found := self._stuck() or (self._fair() if self.fairness else self._cycle()):
-            story, length = found
+        if avoidance := self._stuck() or (self._fair() if self.fairness else self._cycle()):
+            story, length = avoidance
             moves = len(story.interactions) - length
             how = f"goes round a cycle of {length} step{'s' * (length != 1)}" if length else "is where nothing can move"
             sentence = f"a schedule keeps out of the set: after {moves} step{'s' * (moves != 1)} it {how}"
@@ -103,13 +103,13 @@ class Adversary:
 
     def _fair(self) -> tuple[Trace, int] | None:
         """The path to a component outside the set in which a schedule can be fair forever, and one round in it."""
-        found = fair_components(self.process, ~self.inside, self.fairness)
-        members = np.flatnonzero(self._open & (found.label >= 0))
-        return self._fair_round(int(members[0]), found) if len(members) else None
+        components = fair_components(self.process, ~self.inside, self.fairness)
+        members = np.flatnonzero(self._open & (components.label >= 0))
+        return self._fair_round(int(members[0]), components) if len(members) else None
 
-    def _fair_round(self, start: int, found: EndComponents) -> tuple[Trace, int]:
+    def _fair_round(self, start: int, components: EndComponents) -> tuple[Trace, int]:
         """A round in which every node acts or is not enabled at some time; in a population, every pair meets."""
-        process, chain, label = self.process, self.chain, found.label
+        process, chain, label = self.process, self.chain, components.label
         component = label[start]
         before = trace(chain, self._to(start))
         place, steps = start, list[Any]()
@@ -121,7 +121,7 @@ class Adversary:
             place = path[-1]
 
         members = np.flatnonzero(label == component)
-        inner = np.flatnonzero(found.stays & (label[process.owners] == component))
+        inner = np.flatnonzero(components.stays & (label[process.owners] == component))
         pairs = isinstance(chain.space, Configurations)
         able = int(np.bitwise_or.reduce(process.enabled[members]))
         for party in range(chain.space.topology.arcs if pairs else chain.space.n):
@@ -156,7 +156,7 @@ class Adversary:
         length, best = np.zeros(self.chain.size, np.int64), np.full(self.chain.size, -1, np.int64)
         for index in order[self._open[order]].tolist():  # those that lead nowhere else first
             after = self.after(index)
-            best[index] = max(after, key=lambda other: length[other])
+            best[index] = max(after, key=lambda successor: length[successor])
             length[index] = 1 + length[best[index]]
         starts = np.arange(self.chain.size) if self.chain.is_whole else np.array(self.chain.starts)
         path = [int(starts[np.argmax(length[starts])])]

@@ -132,8 +132,8 @@ class Chain:
 
     def index(self, codes: Sequence[int] | np.ndarray) -> int | None:
         """Where the configuration with these codes is; None if it was not reached."""
-        found = np.flatnonzero(self.keys == self.space.key(codes))
-        return int(found[0]) if len(found) else None
+        places = np.flatnonzero(self.keys == self.space.key(codes))
+        return int(places[0]) if len(places) else None
 
 
 def matrix(values: np.ndarray, targets: np.ndarray, offsets: np.ndarray) -> "csr_array":
@@ -169,9 +169,11 @@ def whole_chain(space: Configurations, memory: float = MEMORY, progress: Show | 
         sources = keys[first : first + ROWS]
         room = len(sources) * space.width + space.width
         lengths = np.empty(len(sources), np.int64)
-        found, weights, keeps = np.empty(room, np.int64), np.empty(room, np.int32), np.empty(room, np.int32)
-        total = kernels.expand(sources, space.n, space.width, model, arcs, lengths, found, weights, keeps)
-        targets = _places(keys, found[:total], space) if space.rotations or space.protocol.inputs else found[:total]
+        keys_after, weights, keeps = np.empty(room, np.int64), np.empty(room, np.int32), np.empty(room, np.int32)
+        total = kernels.expand(sources, space.n, space.width, model, arcs, lengths, keys_after, weights, keeps)
+        targets = (
+            _places(keys, keys_after[:total], space) if space.rotations or space.protocol.inputs else keys_after[:total]
+        )
         return lengths, targets.astype(np.int32), weights[:total].astype(weight), keeps[:total].astype(weight)
 
     done = entries = 0
@@ -195,10 +197,10 @@ def narrowest(largest: int, least: type[np.signedinteger] = np.int8) -> np.dtype
     return np.promote_types(np.min_scalar_type(-int(largest) - 1), least)
 
 
-def _places(keys: np.ndarray, found: np.ndarray, space: Configurations) -> np.ndarray:
+def _places(keys: np.ndarray, sought: np.ndarray, space: Configurations) -> np.ndarray:
     """Where the keys are that were found."""
-    places = np.searchsorted(keys, found)
-    if space.protocol.inputs and not np.array_equal(keys[np.minimum(places, len(keys) - 1)], found):
+    places = np.searchsorted(keys, sought)
+    if space.protocol.inputs and not np.array_equal(keys[np.minimum(places, len(keys) - 1)], sought):
         raise InvalidInput(f"{space.protocol.id}: an interaction changes an input, which must never change")
     return places
 

@@ -44,12 +44,12 @@ def connected_graphs(most: int) -> list[Topology]:
 
     if not 1 <= most <= LARGEST_ATLAS:
         raise InvalidInput(f"graphs of up to {most} nodes cannot be listed; the atlas has 1..{LARGEST_ATLAS}")
-    found = []
+    graphs = []
     for index, graph in enumerate(nx.graph_atlas_g()):
         if 1 <= graph.number_of_nodes() <= most and nx.is_connected(graph):
             edges = np.array(sorted(map(sorted, graph.edges())), np.int64).reshape(-1, 2)
-            found.append(Topology.from_edges(f"atlas:{index}", graph.number_of_nodes(), edges[:, 0], edges[:, 1]))
-    return found
+            graphs.append(Topology.from_edges(f"atlas:{index}", graph.number_of_nodes(), edges[:, 0], edges[:, 1]))
+    return graphs
 
 
 def closure_everywhere(
@@ -58,13 +58,13 @@ def closure_everywhere(
     """The set on every connected graph of up to `most` nodes."""
     graphs = connected_graphs(most)
     sizes = {n: protocol_class(n=n, **parameters) for n in range(protocol_class.smallest_n, most + 1)}
-    found = []
+    closures = []
     for number, graph in enumerate(graphs):
         if graph.n in sizes:
-            found.append(closure_on(sizes[graph.n], graph, name))
+            closures.append(closure_on(sizes[graph.n], graph, name))
         if progress:
             progress("graphs", number + 1, len(graphs))
-    return found
+    return closures
 
 
 def closure_on(protocol: RoundsProtocol, topology: Topology, name: str = "safe") -> Closure:

@@ -234,10 +234,10 @@ class Configurations(ConfigurationSpace):
         pieces = []
         for first, last in zip(plan.places[:-1].tolist(), plan.places[1:].tolist(), strict=True):
             rows, scale = slice(first, last), self.arcs // self.coins // int(plan.weights[first:last].sum())
-            one = np.stack(
+            block = np.stack(
                 [*plan.pairs[rows].T, 0 * plan.after[rows], plan.weights[rows] * scale, plan.after[rows]], axis=1
             )
-            pieces.append(np.tile(one, (self.coins, 1)))
+            pieces.append(np.tile(block, (self.coins, 1)))
             pieces[-1][:, 2] = np.repeat(tables, last - first)
         return np.concatenate(pieces).astype(np.int32)
 

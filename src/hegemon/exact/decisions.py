@@ -120,11 +120,11 @@ def decide(
         expand, denominator, number = _of_nodes(space, daemon)
     else:
         expand, denominator, number = _of_pairs(space, picks_pair=daemon == "adversary")
-    found = explore(space, starts, expand, _merged, max(1, ROWS // number), memory, progress)
-    labels, weights, kept = found.columns
-    fresh = np.concatenate([[True], (np.diff(found.rows) != 0) | (np.diff(labels) != 0)])
-    begins = np.flatnonzero(fresh) if len(found.rows) else np.empty(0, np.int64)
-    owners, size = found.rows[begins], len(found.keys)
+    reached = explore(space, starts, expand, _merged, max(1, ROWS // number), memory, progress)
+    labels, weights, kept = reached.columns
+    fresh = np.concatenate([[True], (np.diff(reached.rows) != 0) | (np.diff(labels) != 0)])
+    begins = np.flatnonzero(fresh) if len(reached.rows) else np.empty(0, np.int64)
+    owners, size = reached.rows[begins], len(reached.keys)
     first = np.searchsorted(owners, np.arange(size + 1)).astype(np.int64)
     labels = labels[begins]
     acting = (
@@ -134,11 +134,11 @@ def decide(
     )
     return Decisions(
         first,
-        np.append(begins, len(found.rows)),
-        found.targets,
+        np.append(begins, len(reached.rows)),
+        reached.targets,
         weights,
         denominator,
-        _support(space, found, kept),
+        _support(space, reached, kept),
         labels,
         np.array(acting, np.int64),
     )
@@ -212,10 +212,10 @@ def law_chain(
         some = weights > 0
         return rows[some], keys[some], (weights[some], (weights * kept)[some])
 
-    found = explore(space, starts, weighted, merged, max(1, ROWS // number), memory, progress)
-    offsets = np.searchsorted(found.rows, np.arange(len(found.keys) + 1)).astype(np.int64)
-    weights, keeps = found.columns
-    return Chain(space, found.keys, offsets, found.targets, weights, keeps, found.parents, found.starts, total)
+    reached = explore(space, starts, weighted, merged, max(1, ROWS // number), memory, progress)
+    offsets = np.searchsorted(reached.rows, np.arange(len(reached.keys) + 1)).astype(np.int64)
+    weights, keeps = reached.columns
+    return Chain(space, reached.keys, offsets, reached.targets, weights, keeps, reached.parents, reached.starts, total)
 
 
 def _of_pairs(space: Configurations, picks_pair: bool) -> Any:
@@ -256,18 +256,18 @@ def _merged(rows: np.ndarray, targets: np.ndarray, labels: np.ndarray, weights: 
     if not len(rows):
         return rows, targets, labels, weights, kept
     order = np.lexsort((targets, labels, rows))
-    rows, targets, labels, weights, kept = (one[order] for one in (rows, targets, labels, weights, kept))
+    rows, targets, labels, weights, kept = (column[order] for column in (rows, targets, labels, weights, kept))
     new = (np.diff(rows) != 0) | (np.diff(labels) != 0) | (np.diff(targets) != 0)
     begins = np.flatnonzero(np.concatenate([[True], new]))
     together = np.logical_and.reduceat(kept, begins)
     return rows[begins], targets[begins], labels[begins], np.add.reduceat(weights, begins), together
 
 
-def _support(space: Any, found: Any, kept: Any) -> Chain:
+def _support(space: Any, reached: Any, kept: Any) -> Chain:
     """All possible successors under any choice; a configuration without choices stays. Weights are numbers of ways."""
-    size = len(found.keys)
-    idle = np.setdiff1d(np.arange(size), found.rows)
-    rows, targets = np.concatenate([found.rows, idle]), np.concatenate([found.targets, idle])
+    size = len(reached.keys)
+    idle = np.setdiff1d(np.arange(size), reached.rows)
+    rows, targets = np.concatenate([reached.rows, idle]), np.concatenate([reached.targets, idle])
     keeps = np.concatenate([kept, np.ones(len(idle), bool)])
     order = np.lexsort((targets, rows))
     rows, targets, keeps = rows[order], targets[order], keeps[order]
@@ -275,5 +275,5 @@ def _support(space: Any, found: Any, kept: Any) -> Chain:
     offsets = np.searchsorted(rows[begins], np.arange(size + 1)).astype(np.int64)
     weights, kept = np.diff(np.append(begins, len(rows))), np.add.reduceat(keeps.astype(np.int64), begins)
     return Chain(
-        space, found.keys, offsets, targets[begins].astype(np.int32), weights, kept, found.parents, found.starts
+        space, reached.keys, offsets, targets[begins].astype(np.int32), weights, kept, reached.parents, reached.starts
     )

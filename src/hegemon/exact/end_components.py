@@ -37,10 +37,10 @@ def end_components(process: DecisionProcess, active: np.ndarray) -> EndComponent
         if np.array_equal(now, stays) and np.array_equal(has, active):
             break
         stays, active = now & has[owners], has
-    found, labels = np.unique(label[active], return_inverse=True)
+    numbers, labels = np.unique(label[active], return_inverse=True)
     final = np.full(process.size, -1, np.int64)
     final[active] = labels.ravel()
-    return EndComponents(final, stays, len(found))
+    return EndComponents(final, stays, len(numbers))
 
 
 def kept_graph(process: DecisionProcess, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -86,14 +86,14 @@ def fair_components(process: Decisions, active: np.ndarray, fairness: str) -> En
     `weak`: whatever is enabled all the time acts infinitely often. `strong`: whatever is enabled infinitely often does.
     In a population every pair is enabled all the time, so weak fairness means that each pair meets infinitely often.
     """
-    found = end_components(process, active)
+    ends = end_components(process, active)
     if not fairness:
-        return found
+        return ends
     bits, enabled = process.bits, process.enabled
     keep = np.zeros(process.size, bool)
-    for component in range(found.number):
-        members = np.flatnonzero(found.label == component)
-        acts = np.bitwise_or.reduce(bits[found.stays & (found.label[process.owners] == component)])
+    for component in range(ends.number):
+        members = np.flatnonzero(ends.label == component)
+        acts = np.bitwise_or.reduce(bits[ends.stays & (ends.label[process.owners] == component)])
         join = np.bitwise_and if fairness == "weak" else np.bitwise_or
         passed_over = join.reduce(enabled[members]) & ~acts
         if not passed_over:

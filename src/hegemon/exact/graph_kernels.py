@@ -15,8 +15,8 @@ def graph_kernel(function):
     compiled = kernel(function)
 
     @wraps(function)
-    def ask(offsets, targets, *given):
-        return (function if len(targets) <= LITTLE else compiled)(offsets, targets, *given)
+    def ask(offsets, targets, *arguments):
+        return (function if len(targets) <= LITTLE else compiled)(offsets, targets, *arguments)
 
     return ask
 
@@ -34,7 +34,7 @@ def components(offsets, targets, active, weights=None):
     size = len(active)
     label, order = np.zeros(size, np.int32), np.empty(size, np.int32)
     path, cursor, is_root = np.empty(size, np.int32), np.empty(size, offsets.dtype), np.empty(size, np.bool_)
-    top, clock, found, listed = size, 1, 0, 0
+    top, clock, finished, listed = size, 1, 0, 0
     for begin in range(size):
         if not active[begin] or label[begin] != 0:
             continue
@@ -71,22 +71,22 @@ def components(offsets, targets, active, weights=None):
                 for k in range((last - top) // 2):  # reverses the stack: what was left first lies deepest
                     order[top + k], order[last - 1 - k] = order[last - 1 - k], order[top + k]
                 for k in range(top, last):
-                    label[order[k]] = size - found
+                    label[order[k]] = size - finished
                     order[listed] = order[k]
                     listed += 1
                 clock -= last - top + 1
                 top = last
                 order[listed] = v
                 listed += 1
-                label[v] = size - found
-                found += 1
+                label[v] = size - finished
+                finished += 1
             else:
                 top -= 1
                 order[top] = v
             depth -= 1
     for v in range(size):
         label[v] = size - label[v] if label[v] != 0 else UNSEEN
-    return label, order[:listed], found
+    return label, order[:listed], finished
 
 
 @graph_kernel

@@ -1,7 +1,7 @@
 """The subject of an exact result: a protocol on a graph, from given starts or from everywhere, and its chain."""
 
 from functools import cached_property
-from typing import Any
+from typing import cast
 
 import numpy as np
 
@@ -46,8 +46,8 @@ class Instance:
         start = start if start is not None else protocol.default_start
         uniform = protocol.starts.get("random") is Protocol.start_random
         if isinstance(start, str) and (start == EVERYTHING or start == "random" and uniform):
-            told = f" with {describe_inputs(protocol)}" if protocol.inputs else ""
-            self.covers, starts = f"all configurations{told}", None
+            inputs = f" with {describe_inputs(protocol)}" if protocol.inputs else ""
+            self.covers, starts = f"all configurations{inputs}", None
         else:
             self.covers = f"reachable from {start}" if isinstance(start, str) else "reachable from the given start"
             starts = [fixed_start(protocol, start, self.topology)]
@@ -59,8 +59,10 @@ class Instance:
             chosen = scheduler_for(scheduler, protocol, self.topology)
             self.space, self.chain = build(protocol, self.topology, starts, symmetry, memory, progress, chosen)
         else:
-            kind: Any = Configurations if protocol.model.has_interactions else RoundConfigurations
-            self.space = kind(protocol, self.topology, *[False] * protocol.model.has_interactions)
+            if protocol.model.has_interactions:
+                self.space = Configurations(cast(PopulationProtocol, protocol), self.topology, symmetry=False)
+            else:
+                self.space = RoundConfigurations(cast(RoundsProtocol, protocol), self.topology)
             self.decisions = decide(self.space, DAEMONS.get(daemon, daemon), starts, memory, progress)
             self.chain = self.decisions.chain
 
@@ -78,7 +80,7 @@ class Instance:
     @cached_property
     def starts(self) -> dict[str, int]:
         """The named starts that are one configuration each, where they are in the chain."""
-        found = {}
+        places = {}
         for name in self.protocol.starts:
             try:
                 codes = fixed_start(self.protocol, name, self.topology)
@@ -86,8 +88,8 @@ class Instance:
                 continue
             index = self.chain.index(codes)
             if index is not None:
-                found[name] = index
-        return found
+                places[name] = index
+        return places
 
 
 def rounds_chain(
@@ -127,7 +129,7 @@ def fixed_start(protocol: Protocol, start: Start, topology: Topology) -> np.ndar
     """The codes of a start that is one configuration, not a distribution over many."""
     if isinstance(start, str) and start in protocol.starts:
         drawn = [protocol.initial(start, generator(seed), topology=topology) for seed in range(3)]
-        if any(not np.array_equal(drawn[0].agents, other.agents) for other in drawn):
+        if any(not np.array_equal(drawn[0].agents, draw.agents) for draw in drawn):
             raise InvalidInput(
                 f"the start {start!r} of {protocol.id} is drawn at random; give {EVERYTHING!r}, a fixed start or a file"
             )

@@ -40,8 +40,8 @@ def two_product(a, b):
 def add_product(total, lost, weight, x, j):
     """total + lost += weight * x_j."""
     product, error = two_product(weight, x[j, 0])
-    total, more = two_sum(total, product)
-    return total, lost + (error + more + weight * x[j, 1])
+    total, rounding = two_sum(total, product)
+    return total, lost + (error + rounding + weight * x[j, 1])
 
 
 @kernel

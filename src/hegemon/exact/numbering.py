@@ -62,10 +62,10 @@ def orderings(codes: np.ndarray) -> np.ndarray:
 def periods(codes: np.ndarray) -> np.ndarray:
     """How many different rotations each row of codes has."""
     n = codes.shape[1]
-    found = np.full(len(codes), float(n))
+    shortest = np.full(len(codes), float(n))
     for period in (period for period in range(n - 1, 0, -1) if n % period == 0):
-        found[(codes[:, period:] == codes[:, :-period]).all(axis=1)] = period
-    return found
+        shortest[(codes[:, period:] == codes[:, :-period]).all(axis=1)] = period
+    return shortest
 
 
 def count_marked(codes: np.ndarray, marked: np.ndarray) -> np.ndarray:

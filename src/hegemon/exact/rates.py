@@ -100,15 +100,15 @@ def availability(
     if not rates:
         raise InvalidInput("availability is a share of the long run with events; give a rate such as corrupt=1/1000")
     EventProcess(rates, protocol, np.random.default_rng(0))  # refuses what a run refuses
-    asked, changes = scheduler_for(scheduler, protocol, topology), churns(rates)
+    chosen, changes = scheduler_for(scheduler, protocol, topology), churns(rates)
     if changes:
-        require_churn(protocol, topology, asked)
+        require_churn(protocol, topology, chosen)
     if protocol.space.inputs:
         raise InvalidInput(f"agents of {protocol.id} have inputs, which the chain with events does not follow; use run")
     numbers = tuple(range(FEWEST, protocol.n + 1)) if changes else (protocol.n,)
-    spaces = {m: _configurations(protocol, complete(m) if changes else topology, asked) for m in numbers}
+    spaces = {m: _configurations(protocol, complete(m) if changes else topology, chosen) for m in numbers}
     if any(space.memories > 1 for space in spaces.values()):
-        raise InvalidInput(f"the scheduler {asked} remembers what has happened; events need uniform or weighted")
+        raise InvalidInput(f"the scheduler {chosen} remembers what has happened; events need uniform or weighted")
     return LongRunChain(protocol, spaces, rates, memory, progress).answer()
 
 
@@ -140,8 +140,8 @@ class LongRunChain:
         self.size = sum(sizes)
         self.codes = {m: space.codes(space.all_keys()) for m, space in spaces.items()}
         self.denominator = self._common_denominator()
-        one = [count_marked(codes, spaces[m].outputs) == 1 for m, codes in self.codes.items()]
-        self.inside = np.concatenate(one)
+        has_one_leader = [count_marked(codes, spaces[m].outputs) == 1 for m, codes in self.codes.items()]
+        self.inside = np.concatenate(has_one_leader)
         rows = [self._interactions(m) for m in spaces] + [part for m in spaces for part in self._events(m)]
         from scipy.sparse import coo_array  # only here: it takes long to load
 
@@ -152,18 +152,18 @@ class LongRunChain:
         assert np.all(np.add.reduceat(self.weights, self.offsets[:-1]) == self.denominator)
 
     def _common_denominator(self) -> int:
-        left = Fraction(1 - sum(one.rate for one in self.rates))
+        left = Fraction(1 - sum(rate.rate for rate in self.rates))
         parts: list[Fraction] = []
         for m, space in self.spaces.items():
             parts.append(left / space.arcs)
             for rate in self.rates:
                 parts.append(Fraction(rate.rate, (1 if rate.kind == "join" else m) * self._states(rate)))
-        found = math.lcm(*(part.denominator for part in parts))
-        if found > LARGEST_DENOMINATOR:
+        common = math.lcm(*(part.denominator for part in parts))
+        if common > LARGEST_DENOMINATOR:
             raise InvalidInput(
                 "the rates are too fine for an exact chain: write them with fewer digits, such as 1/1000"
             )
-        return found
+        return common
 
     def _states(self, rate: Rate) -> int:
         """The number of states that the affected agent may get, all equally likely."""
@@ -172,7 +172,7 @@ class LongRunChain:
     def _interactions(self, m: int) -> tuple[Any, ...]:
         space = self.spaces[m]
         chain: Chain = whole_chain(space, 1e9, self.progress)
-        scale = self.denominator * (1 - sum(one.rate for one in self.rates)) / space.arcs
+        scale = self.denominator * (1 - sum(rate.rate for rate in self.rates)) / space.arcs
         sources = np.repeat(np.arange(chain.size), np.diff(chain.offsets)) + self.first[m]
         return sources, chain.targets.astype(np.int64) + self.first[m], chain.weights.astype(np.int64) * int(scale)
 
@@ -187,8 +187,8 @@ class LongRunChain:
                 yield sources, sources, np.full(len(codes), int(self.denominator * rate.rate))
             elif rate.kind == "join":
                 for code in range(q) if rate.is_random else (0,):
-                    found = self._after(rate, np.zeros(1, np.int64), code)
-                    joined = np.concatenate([codes, np.full((len(codes), 1), found)], axis=1)
+                    joining = self._after(rate, np.zeros(1, np.int64), code)
+                    joined = np.concatenate([codes, np.full((len(codes), 1), joining)], axis=1)
                     yield sources, self._places(m + 1, joined), weights
             else:
                 for place in range(m):
@@ -231,8 +231,8 @@ class LongRunChain:
                 "as corrupt=1e-4 without values, which leads everywhere"
             )
         recurrent = label == np.flatnonzero(~leaves)[0]
-        one = np.flatnonzero(recurrent & self.inside)
-        home = int(one[0]) if len(one) else int(np.flatnonzero(recurrent)[0])
+        held = np.flatnonzero(recurrent & self.inside)
+        home = int(held[0]) if len(held) else int(np.flatnonzero(recurrent)[0])
         active = recurrent.copy()
         active[home] = False
         system = LinearSystem(self.offsets, self.targets, self.weights, self.denominator, active)

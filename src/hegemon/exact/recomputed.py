@@ -64,9 +64,9 @@ class RecomputedChain:
         self.each("representatives", lambda a, b: kernels.mark_representatives(a, b, *sizes, self.words))
         self.size = int(kernels.count_before(self.words, self.before))
         assert self.size == space.size
-        given = space.model
+        tables = space.model
         self.model = kernels.Ranked(
-            space.arc_table, given.powers, given.first, given.second, given.changes, self.words, self.before, turns
+            space.arc_table, tables.powers, tables.first, tables.second, tables.changes, self.words, self.before, turns
         )
 
     @property
@@ -92,21 +92,21 @@ class RecomputedChain:
         ranges = [(at, min(at + WORDS, len(self.words))) for at in range(0, len(self.words), WORDS)]
         ranges = ranges[::-1] if backwards else ranges
         many = TOGETHER if prepare else len(ranges)
-        found: list[Any] = []
+        results: list[Any] = []
         with ThreadPoolExecutor(self.threads) as pool:
             try:
                 for at in range(0, len(ranges), many):
                     part = ranges[at : at + many]
                     if prepare:
                         prepare(min(part)[0], max(part)[1])
-                    for result in pool.map(lambda one: work(*one), part):
-                        found.append(result)
+                    for result in pool.map(lambda ends: work(*ends), part):
+                        results.append(result)
                         if self.progress:
-                            self.progress(stage, len(found), len(ranges))
+                            self.progress(stage, len(results), len(ranges))
             except BaseException:
                 pool.shutdown(cancel_futures=True)
                 raise
-        return found
+        return results
 
     def index(self, codes: Sequence[int] | np.ndarray) -> int:
         return int(kernels.rank_of(self.space.key(codes), self.words, self.before))
@@ -150,21 +150,21 @@ class RecomputedChain:
     def exit_from(self, inside: np.ndarray, outputs: bool = False) -> tuple[int, int] | None:
         """A representative (its key) and an arc that leads out of the set, or changes an output."""
         stage = "outputs" if outputs else "closure"
-        found = self.each(stage, lambda a, b: kernels.find_exit(a, b, self.model, inside, outputs))
-        return next((exit for exit in found if exit[0] != kernels.DONE), None)
+        exits = self.each(stage, lambda a, b: kernels.find_exit(a, b, self.model, inside, outputs))
+        return next((exit for exit in exits if exit[0] != kernels.DONE), None)
 
     def exits(self, inside: np.ndarray) -> int:
         return sum(self.each("closure", lambda a, b: kernels.count_exits(a, b, self.model, inside)))
 
     def backwards_from(self, marked: np.ndarray, allowed: np.ndarray) -> np.ndarray:
         """All allowed configurations from which a marked one can be reached, and the marked ones."""
-        found, new, passes = marked.copy(), 1, 0
+        reaching, new, passes = marked.copy(), 1, 0
         while new:
             passes += 1
             stage = f"who can reach it, pass {passes}"
             against = passes % 2 == 0
-            new = sum(self.each(stage, lambda a, b: kernels.spread(a, b, self.model, found, allowed), against))
-        return found
+            new = sum(self.each(stage, lambda a, b: kernels.spread(a, b, self.model, reaching, allowed), against))
+        return reaching
 
     def levels_from(self, inside: np.ndarray) -> np.ndarray:
         """How many steps without a change of output lead from the set to each configuration; -1: none do."""
@@ -182,8 +182,8 @@ class RecomputedChain:
         rank = int(kernels.rank_of(key, self.words, self.before))
         for now in range(int(level[rank]) - 1, -1, -1):
             wanted = int(kernels.rank_of(path[-1], self.words, self.before))
-            found = self.each("the way back", lambda a, b: kernels.find_into(a, b, self.model, level, now, wanted))  # noqa: B023
-            path.append(next(key for key in found if key != kernels.DONE))
+            before = self.each("the way back", lambda a, b: kernels.find_into(a, b, self.model, level, now, wanted))  # noqa: B023
+            path.append(next(key for key in before if key != kernels.DONE))
         return path[::-1]
 
     def expected_steps(
@@ -194,8 +194,8 @@ class RecomputedChain:
         values = store.values() if store else np.zeros(self.size)
         values[~active] = 0.0
         self._iterate(values, active, self.denominator, store)
-        found = self.each("residual", lambda a, b: kernels.largest_residual(a, b, self.model, active, values))
-        residual, highest = (max(column, default=0.0) for column in zip(*found, strict=True))
+        residuals = self.each("residual", lambda a, b: kernels.largest_residual(a, b, self.model, active, values))
+        residual, highest = (max(column, default=0.0) for column in zip(*residuals, strict=True))
         error = residual + 8 * ROUNDING * (1 + 2 * highest)  # a dozen roundings of numbers of this size
         if not error < REQUIRED:
             raise unreliable(error, f"after at most {MOST_PASSES:,} passes over {self.size:,} configurations")
@@ -238,8 +238,8 @@ class RecomputedChain:
 
     def mean(self, values: np.ndarray) -> float:
         """The mean over all labelled configurations, with equal weights."""
-        found = self.each("mean", lambda a, b: kernels.summed(a, b, self.model, values))
-        total, number = (sum(column) for column in zip(*found, strict=True))
+        sums = self.each("mean", lambda a, b: kernels.summed(a, b, self.model, values))
+        total, number = (sum(column) for column in zip(*sums, strict=True))
         assert number == self.labelled_size
         return total / number
 
@@ -251,10 +251,10 @@ class KeptValues:
         self.chain, self.path = chain, files.reserve(path)
         files.discard_unfinished(path)
         space = chain.space
-        said = f"{space.protocol.id} {space.protocol.values} {space.topology.name} {space.symmetry} {name}"
+        problem = f"{space.protocol.id} {space.protocol.values} {space.topology.name} {space.symmetry} {name}"
         model = chain.model
         tables = model.arcs, model.powers, model.after_first, model.after_second, model.changes
-        content = said.encode() + b"".join(np.ascontiguousarray(table).tobytes() for table in tables)
+        content = problem.encode() + b"".join(np.ascontiguousarray(table).tobytes() for table in tables)
         self.digest = hashlib.sha256(content).hexdigest()
 
     def values(self) -> np.ndarray:

@@ -41,20 +41,20 @@ class RecomputedAnswers:
         return self._inside[name]
 
     def findings(self) -> tuple[Finding, ...]:
-        protocol, found = self.case.protocol, []
+        protocol, findings = self.case.protocol, []
         others = [name for name in protocol.sets if name != self.name] if self.everything else []
         for name in [self.name, *others]:
             claimed = named_set(protocol, name).closed and self.case.is_intended
             if "closed" in self.questions and (claimed or name == self.name):
-                found.append(self._closed(name, claimed))
+                findings.append(self._closed(name, claimed))
             if "leader" in self.questions and self._asks_leader(name):
-                found.append(self._leader(name, claimed))
+                findings.append(self._leader(name, claimed))
             promised = name == protocol.reaches
             if "reached" in self.questions and (name == self.name or promised):
-                found.append(self._reached(name, promised and self.case.is_intended))
+                findings.append(self._reached(name, promised and self.case.is_intended))
             if name != self.name:
                 self._inside.pop(name, None)  # only one at a time is kept
-        return tuple(found)
+        return tuple(findings)
 
     def hitting(self, levels: Sequence[float]) -> HittingTimes | None:
         if "time" not in self.questions:
@@ -105,8 +105,8 @@ class RecomputedAnswers:
 
     def _several(self, name: str) -> np.ndarray:
         """Which configurations of the set do not have exactly one leader."""
-        one = self.chain.members_by_count(self.chain.space.outputs, 1)
-        return self.inside(name) & ~one
+        with_one_leader = self.chain.members_by_count(self.chain.space.outputs, 1)
+        return self.inside(name) & ~with_one_leader
 
     def _exit(self, name: str) -> tuple[int, int] | None:
         if name not in self._open:

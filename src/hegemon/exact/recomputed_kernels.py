@@ -66,12 +66,12 @@ def mark_representatives(first, last, size, n, q, turns, words):
     """The map of the keys that are the least among their rotations."""
     codes = np.empty(n, np.int64)
     for word in range(first, last):
-        found = np.uint64(0)
+        marks = np.uint64(0)
         for key in range(word * WORD, min((word + 1) * WORD, size)):
             read(key, q, codes)
             if smallest(key, codes, q, turns) == key:
-                found |= np.uint64(1) << np.uint64(key - word * WORD)
-        words[word] = found
+                marks |= np.uint64(1) << np.uint64(key - word * WORD)
+        words[word] = marks
 
 
 @kernel
@@ -187,13 +187,13 @@ def sweep(first, last, backwards, model, active, cost, values, moves, frozen, lo
             read(key, model.after_first.shape[0], codes)
             total, rest = float(cost), len(model.arcs)
             for arc in range(len(model.arcs)):
-                other = target(key, arc, codes, model)
-                if other == rank:
+                after = target(key, arc, codes, model)
+                if after == rank:
                     rest -= 1
-                elif low <= other < high and not begin <= other < begin + len(keys):
-                    total += frozen[other - low]
+                elif low <= after < high and not begin <= after < begin + len(keys):
+                    total += frozen[after - low]
                 else:
-                    total += values[other]
+                    total += values[after]
             value = total / rest
             moves[rank] = value - values[rank]
             change = max(change, abs(value - values[rank]))
@@ -248,9 +248,9 @@ def push(first, last, model, level, now):
             read(key, model.after_first.shape[0], codes)
             for arc in range(len(model.arcs)):
                 if not changes_output(arc, codes, model):
-                    other = target(key, arc, codes, model)
-                    if level[other] < 0:
-                        level[other] = now + 1
+                    after = target(key, arc, codes, model)
+                    if level[after] < 0:
+                        level[after] = now + 1
                         number += 1
         rank += 1
     return number

@@ -96,15 +96,15 @@ class RoundConfigurations(ConfigurationSpace):
         situation = (me, neighbours, backs)
         if situation not in self._situations:
             protocol = self.protocol
-            found: dict[int, int] = {}
+            numbers: dict[int, int] = {}
             near = protocol.as_seen([protocol.space.namespace(code) for code in neighbours], backs)
             for coins, ways in protocol.coin_faces:
                 state = protocol.space.namespace(me)
                 protocol.update(state, near, protocol.coins_shown(coins), protocol.p)
                 code = protocol.space.code(state)
                 protocol.degree_fitting.require(state, len(near))
-                found[code] = found.get(code, 0) + ways
-            self._situations[situation] = found
+                numbers[code] = numbers.get(code, 0) + ways
+            self._situations[situation] = numbers
         return self._situations[situation]
 
     def seen(self, codes: np.ndarray, node: int) -> np.ndarray:
@@ -118,10 +118,10 @@ class RoundConfigurations(ConfigurationSpace):
             np.column_stack([codes[:, node], self.seen(codes, node)]), axis=0, return_inverse=True
         )
         backs = self.protocol.ports_back(self.topology, node)
-        found = [self.outcomes(row[0], tuple(row[1:]), backs) for row in distinct.tolist()]
-        lengths = np.array([len(outcome) for outcome in found])
-        states = np.array([state for outcome in found for state in outcome])
-        shares = np.array([share for outcome in found for share in outcome.values()])
+        outcomes = [self.outcomes(row[0], tuple(row[1:]), backs) for row in distinct.tolist()]
+        lengths = np.array([len(outcome) for outcome in outcomes])
+        states = np.array([state for outcome in outcomes for state in outcome])
+        shares = np.array([share for outcome in outcomes for share in outcome.values()])
         begins, which = np.cumsum(lengths) - lengths, which.ravel()
         enabled = np.logical_or.reduceat(states != np.repeat(distinct[:, 0], lengths), begins)
         return LocalOutcomes(begins[which], lengths[which], enabled[which], states, shares)
@@ -155,10 +155,10 @@ def round_chain(
         kept = (space.outputs[after] == space.outputs[codes][rows]).all(axis=1)
         return rows, space.keys(after), (weights, weights * kept)
 
-    found = explore(space, starts, expand, merged, ROWS, memory, progress)
-    offsets = np.searchsorted(found.rows, np.arange(len(found.keys) + 1)).astype(np.int64)
-    weights, keeps = found.columns
-    return Chain(space, found.keys, offsets, found.targets, weights, keeps, found.parents, found.starts)
+    reached = explore(space, starts, expand, merged, ROWS, memory, progress)
+    offsets = np.searchsorted(reached.rows, np.arange(len(reached.keys) + 1)).astype(np.int64)
+    weights, keeps = reached.columns
+    return Chain(space, reached.keys, offsets, reached.targets, weights, keeps, reached.parents, reached.starts)
 
 
 def require_countable(space: RoundConfigurations, denominator: int) -> None:

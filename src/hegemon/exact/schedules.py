@@ -82,8 +82,8 @@ class Schedules:
         self.weights = start_weights(chain)
         self.starts = np.arange(chain.size) if chain.is_whole else np.flatnonzero(self.weights > 0)
 
-    def _extreme(self, found: Optimum, values: np.ndarray, largest: bool) -> Extreme:
-        return Extreme(values, found.choices, found.error, self.starts, self.weights, self.named, largest)
+    def _extreme(self, optimum: Optimum, values: np.ndarray, largest: bool) -> Extreme:
+        return Extreme(values, optimum.choices, optimum.error, self.starts, self.weights, self.named, largest)
 
     @cached_property
     def stuck(self) -> np.ndarray:
@@ -107,16 +107,16 @@ class Schedules:
     @cached_property
     def least_probability(self) -> Extreme:
         """The least probability of reaching the set, over all schedules."""
-        found = likeliest(self.process, self.avoided, self.outside)
+        avoiding = likeliest(self.process, self.avoided, self.outside)
         stays = np.flatnonzero(self._ends.stays)
-        choices = found.choices.copy()
+        choices = avoiding.choices.copy()
         choices[self.process.owners[stays[::-1]]] = stays[::-1]
-        return self._extreme(Optimum(found.values, choices, found.error), 1.0 - found.values, largest=False)
+        return self._extreme(Optimum(avoiding.values, choices, avoiding.error), 1.0 - avoiding.values, largest=False)
 
     @cached_property
     def greatest_probability(self) -> Extreme:
-        found = likeliest(self.process, self.inside, self.outside)
-        return self._extreme(found, np.where(self._surely[0], 1.0, found.values), largest=False)
+        reaching = likeliest(self.process, self.inside, self.outside)
+        return self._extreme(reaching, np.where(self._surely[0], 1.0, reaching.values), largest=False)
 
     @cached_property
     def _surely(self) -> tuple[np.ndarray, np.ndarray]:
@@ -126,14 +126,14 @@ class Schedules:
         """The most expected cost; None where fairness alone makes a schedule end, so that there is no bound."""
         if self.fairness:
             return None
-        found = Optimizer(self.process, self.outside & ~self.doubtful).costs(costs, largest=True)
-        return self._extreme(found, np.where(self.doubtful, np.inf, found.values), largest=True)
+        optimum = Optimizer(self.process, self.outside & ~self.doubtful).costs(costs, largest=True)
+        return self._extreme(optimum, np.where(self.doubtful, np.inf, optimum.values), largest=True)
 
     def least(self, costs: np.ndarray) -> Extreme:
         sure, first = self._surely
         allowed = every(self.process, sure[self.process.targets])
-        found = Optimizer(self.process, self.outside & sure, allowed).costs(costs, False, first)
-        return self._extreme(found, np.where(sure, found.values, np.inf), largest=True)
+        optimum = Optimizer(self.process, self.outside & sure, allowed).costs(costs, False, first)
+        return self._extreme(optimum, np.where(sure, optimum.values, np.inf), largest=True)
 
     @cached_property
     def expected(self) -> dict[str, tuple[Extreme | None, Extreme]]:
@@ -142,10 +142,10 @@ class Schedules:
         costs = {"moves": moves}
         if (moves > 1).any():
             costs["steps"] = np.ones(len(moves))
-        found: dict[str, tuple[Extreme | None, Extreme]] = {}
+        bounds: dict[str, tuple[Extreme | None, Extreme]] = {}
         for name, cost in costs.items():
-            found[name] = self.most(cost), self.least(cost)
-        return found | self._rounds(found.get("steps", found["moves"])[0])
+            bounds[name] = self.most(cost), self.least(cost)
+        return bounds | self._rounds(bounds.get("steps", bounds["moves"])[0])
 
     def _rounds(self, steps: Extreme | None) -> dict[str, tuple[Extreme | None, Extreme]]:
         """The expected rounds, if every schedule reaches the set, so that rounds end, and if they can be counted."""
@@ -238,7 +238,7 @@ def parse_daemon(scheduler: "str | Scheduler | None", protocol: Protocol) -> tup
     if text == "fair" and model.has_interactions:
         return "adversary", "weak"
     name, colon, fairness = text.partition(":")
-    known = {one.partition(":")[0] for one in run_names(protocol)}
+    known = {law.partition(":")[0] for law in run_names(protocol)}
     if name not in model.daemons:
         if name not in known:
             names = sorted({*known, *model.daemons, *["fair"] * model.has_interactions})
@@ -248,13 +248,13 @@ def parse_daemon(scheduler: "str | Scheduler | None", protocol: Protocol) -> tup
         return None
     ways = [way for way in FAIRNESS if way != "strongly-fair" or not model.has_interactions]
     if colon and fairness not in ways:
-        laws = [one.partition(":")[2] for one in run_names(protocol) if one.partition(":")[0] == name]
+        laws = [law.partition(":")[2] for law in run_names(protocol) if law.partition(":")[0] == name]
         if fairness in laws or name == "distributed" or model.has_interactions and name in known:
             return None
         ways += [law for law in laws if law]
-        told = " or ".join(f":{way}" for way in ways)
+        suffixes = " or ".join(f":{way}" for way in ways)
         raise InvalidInput(
-            f"the scheduler {text!r} is not known: {name} may be followed by {told}{meant(fairness, ways)}"
+            f"the scheduler {text!r} is not known: {name} may be followed by {suffixes}{meant(fairness, ways)}"
         )
     return name, FAIRNESS.get(fairness, "")
 
@@ -273,8 +273,8 @@ class ScheduledAnswers(StoredAnswers):
 
     def schedules(self, name: str) -> Schedules:
         assert self.case.daemon is not None
-        given = self.case.starts, self.case.daemon, self.fairness, self.coins
-        return Schedules(self.process, self.inside(name), *given)
+        case = self.case.starts, self.case.daemon, self.fairness, self.coins
+        return Schedules(self.process, self.inside(name), *case)
 
     def _reached(self, name: str, inside: np.ndarray, claimed: bool) -> Finding:
         if self.process.is_certain:

@@ -21,9 +21,9 @@ def as_html(verification: "Verification") -> str:
     about |= {"covers": verification.covers, "configurations": chain.labelled_size, "up to symmetry": chain.size}
     parts = [display.heading(protocol.id, verification.headline), display.facts(about)]
     answers = [
-        {"": "✓" if one.holds else "✗", "question": f"{one.question} {one.set}", "answer": one.sentence,
-         "claimed": one.claimed}
-        for one in verification.findings
+        {"": "✓" if finding.holds else "✗", "question": f"{finding.question} {finding.set}", "answer": finding.sentence,
+         "claimed": finding.claimed}
+        for finding in verification.findings
     ]  # fmt: skip
     parts += [display.table(answers, "findings", shown=50)]
     if verification.hitting:
@@ -37,8 +37,8 @@ def as_html(verification: "Verification") -> str:
         named = {"worst start": kept["worst"], "best start": kept["best"], **kept["from"]}
         rows = [{"from": name, unit: "infinite" if value is None else value} for name, value in named.items()]
         parts += [display.table(rows, f"expected {unit} until the leader is not the same unique one", shown=50)]
-    for one in verification.findings:
-        if one.counterexample:
-            parts += [display.heading(f"{one.question} {one.set}", one.sentence)]
-            parts += [display.lines(one.counterexample.lines())]
+    for finding in verification.findings:
+        if finding.counterexample:
+            parts += [display.heading(f"{finding.question} {finding.set}", finding.sentence)]
+            parts += [display.lines(finding.counterexample.lines())]
     return "".join(parts)

@@ -164,15 +164,15 @@ class LinearSystem:
             self._factors[component] = ((diagonal - within) / self.denominator).tocsr()
         block = self._factors[component]
         scale = float(np.abs(right).max(initial=0.0)) or 1.0
-        found = np.zeros(len(own))
+        solution = np.zeros(len(own))
         if component not in self._triangles:
             block_of = block.indptr, block.indices, block.data
-            found = gmres(*block_of, right / scale, found, KRYLOV, RESTARTS, 1e-8) * scale
-            if np.abs(right - block @ found).max() <= STALLED * scale:
-                return found
+            solution = gmres(*block_of, right / scale, solution, KRYLOV, RESTARTS, 1e-8) * scale
+            if np.abs(right - block @ solution).max() <= STALLED * scale:
+                return solution
             self._triangles[component] = _triangles(block)
         factors = self._triangles[component]
-        return found if factors is None else factors.solve(right)
+        return solution if factors is None else factors.solve(right)
 
 
 def _triangles(block: Any) -> Any:

@@ -36,19 +36,19 @@ class StoredAnswers:
         return self._inside[name]
 
     def findings(self) -> tuple[Finding, ...]:
-        found = []
+        findings = []
         others = [name for name in self.case.protocol.sets if name != self.name] if self.everything else []
         for name in [self.name, *others]:
             claimed = named_set(self.case.protocol, name).closed and self.case.is_intended
             inside = self.inside(name)
             if "closed" in self.questions and (claimed or name == self.name):
-                found.append(ask.is_closed(self.chain, name, inside, claimed))
+                findings.append(ask.is_closed(self.chain, name, inside, claimed))
             if "leader" in self.questions and self.leaders is not None and self._unique_leader(name):
-                found.append(ask.keeps_leader(self.chain, name, inside, self.leaders, claimed))
+                findings.append(ask.keeps_leader(self.chain, name, inside, self.leaders, claimed))
             promised = name == self.case.protocol.reaches
             if "reached" in self.questions and (name == self.name or promised):
-                found.append(self._reached(name, inside, promised and self.case.is_intended))
-        return tuple(found)
+                findings.append(self._reached(name, inside, promised and self.case.is_intended))
+        return tuple(findings)
 
     def _reached(self, name: str, inside: np.ndarray, claimed: bool) -> Finding:
         return ask.is_reached(self.chain, name, inside, claimed)
@@ -56,9 +56,9 @@ class StoredAnswers:
     def _unique_leader(self, name: str) -> bool:
         if self.leaders is None:
             return False
-        asked = len(self.questions) == 1
+        is_only_question = len(self.questions) == 1
         inside = self.inside(name)
-        return asked or bool(inside.any()) and bool((self.leaders[inside] == 1).all())
+        return is_only_question or bool(inside.any()) and bool((self.leaders[inside] == 1).all())
 
     def hitting(self, levels: Sequence[float]) -> HittingTimes | None:
         if "time" not in self.questions:
@@ -67,8 +67,8 @@ class StoredAnswers:
             self.progress("expected steps", 0, self.chain.size)
         times = hitting_times(self.chain, self.name, self.inside(self.name), self.case.starts)
         if levels:
-            found = quantiles(self.chain, self.inside(self.name), times, self.case.starts, levels)
-            times = dataclasses.replace(times, quantiles=found)
+            kept = quantiles(self.chain, self.inside(self.name), times, self.case.starts, levels)
+            times = dataclasses.replace(times, quantiles=kept)
         return times
 
     def within(self, steps: int | None) -> Within | None:

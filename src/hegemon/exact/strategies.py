@@ -133,12 +133,12 @@ def likeliest(process: DecisionProcess, goal: np.ndarray, active: np.ndarray) ->
     into = small.matrix @ np.isin(np.arange(small.size), place[goal]).astype(float)
     optimizer = Optimizer(small, inside)
     longest = optimizer.steps(largest=True)
-    found = optimizer.sums(into, True, longest.values.max(initial=0.0) * (1 + longest.error), longest.choices)
-    values = np.where(goal, 1.0, np.where(active, np.clip(found.values[place], 0.0, 1.0), 0.0))
+    optimum = optimizer.sums(into, True, longest.values.max(initial=0.0) * (1 + longest.error), longest.choices)
+    values = np.where(goal, 1.0, np.where(active, np.clip(optimum.values[place], 0.0, 1.0), 0.0))
     choices = np.full(process.size, -1, np.int64)
-    taken = kept[found.choices[found.choices >= 0]]
+    taken = kept[optimum.choices[optimum.choices >= 0]]
     choices[process.owners[taken]] = taken
-    return Optimum(values, _routed(process, ends, choices), found.error)
+    return Optimum(values, _routed(process, ends, choices), optimum.error)
 
 
 def _collapsed(process: DecisionProcess, ends: EndComponents) -> tuple[DecisionProcess, np.ndarray, np.ndarray]:

@@ -71,7 +71,7 @@ def reached_within(chain: Chain, name: str, inside: np.ndarray, starts: dict[str
 
 def _exactly(chain: Chain, name: str, inside: np.ndarray, starts: Any, steps: Any) -> Within:
     """The same with whole numbers over denominator ** steps."""
-    alive = np.array([int(not one) for one in inside], object)
+    alive = np.array([int(not is_inside) for is_inside in inside], object)
     outside = alive.copy()
     weights = chain.weights.astype(object)
     for _ in range(steps):

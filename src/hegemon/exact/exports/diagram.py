@@ -49,9 +49,11 @@ class Diagram:
     @property
     def caption(self) -> str:
         states = sum(node.states for node in self.nodes)
-        said = f"{self.title}: {states:,} states"
-        said += f", {self.unreachable:,} more cannot occur" if self.unreachable else ""
-        return said + (f"; a node is all states with the same {', '.join(self.merged_by)}" if self.merged_by else "")
+        sentence = f"{self.title}: {states:,} states"
+        sentence += f", {self.unreachable:,} more cannot occur" if self.unreachable else ""
+        return sentence + (
+            f"; a node is all states with the same {', '.join(self.merged_by)}" if self.merged_by else ""
+        )
 
 
 def diagram(protocol: Protocol, start: Start = None) -> Diagram:
@@ -81,15 +83,15 @@ def diagram(protocol: Protocol, start: Start = None) -> Diagram:
         nodes.append(Node(name, len(members), groups[k], starts, leads))
     arrows: dict[tuple[int, int], dict[str, set[int]]] = {}
     inside, nodes_of = np.array(occurring), np.array([node_of.get(code, -1) for code in range(q)])
-    mine, other = np.meshgrid(nodes_of[inside], nodes_of[inside], indexing="ij")
-    for tables, role, me, partner in ((first, "→", mine, other), (second, "←", other, mine)):
+    mine, theirs = np.meshgrid(nodes_of[inside], nodes_of[inside], indexing="ij")
+    for tables, role, me, partner in ((first, "→", mine, theirs), (second, "←", theirs, mine)):
         for table in tables:
             after = nodes_of[table[np.ix_(inside, inside)]]
             rows = np.stack([me[me != after], after[me != after], partner[me != after]], axis=1)
             for source, target, met in np.unique(rows, axis=0).tolist():
                 arrows.setdefault((source, target), {"→": set(), "←": set()})[role].add(met)
-    found = {pair: _partners(met, len(nodes)) for pair, met in sorted(arrows.items())}
-    return Diagram(f"{protocol.id}, n = {protocol.n}", nodes, found, q - len(occurring), merged_by)
+    labelled = {pair: _partners(met, len(nodes)) for pair, met in sorted(arrows.items())}
+    return Diagram(f"{protocol.id}, n = {protocol.n}", nodes, labelled, q - len(occurring), merged_by)
 
 
 def _start_codes(protocol: Protocol, start: Start) -> set[int]:
@@ -100,15 +102,15 @@ def _start_codes(protocol: Protocol, start: Start) -> set[int]:
 
 
 def _occurring(first: np.ndarray, second: np.ndarray, begin: set[int]) -> list[int]:
-    found = set(begin)
+    occurring = set(begin)
     new = set(begin)
     while new:
-        old, fresh = sorted(found), sorted(new)
+        old, fresh = sorted(occurring), sorted(new)
         after = [table[:, rows][:, :, columns] for table in (first, second)
                  for rows, columns in ((old, fresh), (fresh, old))]  # fmt: skip
-        new = {int(code) for part in after for code in np.unique(part)} - found
-        found |= new
-    return sorted(found)
+        new = {int(code) for part in after for code in np.unique(part)} - occurring
+        occurring |= new
+    return sorted(occurring)
 
 
 def _nodes(protocol: Any, codes: list[int]) -> tuple[dict[int, int], list[str], list[str], tuple[str, ...]]:
@@ -145,28 +147,28 @@ def _partners(met: dict[str, set[int]], count: int) -> str:
     """The numbers of the partners, those met in both roles without an arrow."""
     both = met["→"] & met["←"]
     parts = [_numbers(both, count)] if both else []
-    parts += [f"{role} {_numbers(found - both, count)}" for role, found in met.items() if found - both]
+    parts += [f"{role} {_numbers(partners - both, count)}" for role, partners in met.items() if partners - both]
     return "; ".join(parts)
 
 
-def _numbers(found: set[int], count: int) -> str:
+def _numbers(nodes: set[int], count: int) -> str:
     """1, 3–5 for a set of nodes, numbered from 1."""
-    if len(found) == count:
+    if len(nodes) == count:
         return "any"
     runs: list[list[int]] = []
-    for number in sorted(k + 1 for k in found):
+    for number in sorted(k + 1 for k in nodes):
         if runs and number == runs[-1][-1] + 1:
             runs[-1].append(number)
         else:
             runs.append([number])
-    said = ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs)
-    return said if len(said) <= LONGEST_LABEL else f"{len(found)} nodes"
+    listed = ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs)
+    return listed if len(listed) <= LONGEST_LABEL else f"{len(nodes)} nodes"
 
 
 def dot(drawn: Diagram) -> str:
     """The diagram for Graphviz."""
-    said = f"{drawn.caption}\n{LEGEND}"
-    lines = ["digraph states {", f"  label={_quoted(said)}; labelloc=t; fontname=Helvetica;"]
+    heading = f"{drawn.caption}\n{LEGEND}"
+    lines = ["digraph states {", f"  label={_quoted(heading)}; labelloc=t; fontname=Helvetica;"]
     lines += ["  node [shape=box, style=rounded, fontname=Helvetica]; edge [fontname=Helvetica, fontsize=10];"]
     for number, group in enumerate(dict.fromkeys(node.group for node in drawn.nodes)):
         inside = [k for k, node in enumerate(drawn.nodes) if node.group == group]
@@ -179,7 +181,7 @@ def dot(drawn: Diagram) -> str:
             fill = ', style="rounded,filled", fillcolor="#fbe3d3"' if node.leads else ""
             lines.append(f"    {k} [label={_quoted(text)}{style}{fill}];")
         lines += ["  }"] if group else []
-    lines += [f"  {a} -> {b} [label={_quoted(said)}];" for (a, b), said in drawn.arrows.items()]
+    lines += [f"  {a} -> {b} [label={_quoted(partners)}];" for (a, b), partners in drawn.arrows.items()]
     return "\n".join([*lines, "}", ""])
 
 
@@ -205,9 +207,9 @@ def picture(drawn: Diagram) -> Picture:
         weight = "bold" if node.leads else "normal"
         style = {"fontsize": 10, "weight": weight, "bbox": box, "zorder": 3, "color": INK}
         boxes.append(axis.text(*places[k], text, ha="center", va="center", **style).get_bbox_patch())
-    for number, ((a, b), said) in enumerate(drawn.arrows.items()):
+    for number, ((a, b), partners) in enumerate(drawn.arrows.items()):
         ends = {"patchA": boxes[a], "patchB": boxes[b]}
-        _arrow(axis, places[a], places[b], ends, said if names_shown else "", COLOURS[a % len(COLOURS)], number)
+        _arrow(axis, places[a], places[b], ends, partners if names_shown else "", COLOURS[a % len(COLOURS)], number)
     axis.set_xlim(-1.35, 1.35)
     axis.set_ylim(-1.3, 1.3)
     axis.axis("off")

@@ -79,9 +79,13 @@ class _Model:
         yield from ("", self.form, "")
         yield from self.body()
         for name, chosen in self.protocol.sets.items():
-            said = self.inside(chosen)
+            condition = self.inside(chosen)
             word = "".join(c if c.isalnum() or c == "_" else "_" for c in name)
-            yield f'label "{word}" = {said};' if said else f"// the set {name} is no sum of counts, and is not listed"
+            yield (
+                f'label "{word}" = {condition};'
+                if condition
+                else f"// the set {name} is no sum of counts, and is not listed"
+            )
         yield from ("", 'rewards "steps"', "  true : 1;", "endrewards")
 
     def legend(self) -> Iterator[str]:
@@ -99,7 +103,9 @@ class _Model:
         """The condition that the configuration is in the set; empty if it cannot be written."""
         if chosen.whole:
             return self.listed(chosen)
-        rows = [" & ".join(self._between(*one) for one in row.items()) for row in chosen.bounds(self.protocol.values)]
+        rows = [
+            " & ".join(self._between(*bound) for bound in row.items()) for row in chosen.bounds(self.protocol.values)
+        ]
         return " | ".join(f"({row or 'true'})" for row in rows) if len(rows) > 1 else rows[0] or "true"
 
     def _between(self, condition: Callable[..., Any], bounds: tuple[int, int]) -> str:
@@ -121,12 +127,12 @@ class _Model:
             return ""
         protocol = self.protocol
         graph = (self.topology.offsets, self.topology.targets) if protocol.reads_graph else ()
-        found = []
+        configurations = []
         for codes in itertools.product(range(self.q), repeat=self.n):
             agents = [protocol.space.namespace(code) for code in codes]
             if chosen.contains(agents, protocol.p, protocol.values, *graph):
-                found.append("(" + " & ".join(f"x{v}={code}" for v, code in enumerate(codes)) + ")")
-        return " | ".join(found) or "false"
+                configurations.append("(" + " & ".join(f"x{v}={code}" for v, code in enumerate(codes)) + ")")
+        return " | ".join(configurations) or "false"
 
     def begin(self) -> list[str]:
         """The lines for the initial configurations, unless there is only one."""
@@ -137,15 +143,15 @@ def _meetings(protocol: "PopulationProtocol") -> Meetings:
     """What pairs of states may become, with probabilities, where something may change."""
     first, second = transition_tables(protocol)
     q, values = protocol.states, protocol.coins.size
-    found: Meetings = {}
+    meetings: Meetings = {}
     for a, b in itertools.product(range(q), repeat=2):
         outcomes: dict[tuple[int, int], int] = {}
         for coin in range(values):
             after = int(first[coin * q + a, b]), int(second[coin * q + a, b])
             outcomes[after] = outcomes.get(after, 0) + 1
         if set(outcomes) != {(a, b)}:
-            found[a, b] = {after: Fraction(count, values) for after, count in outcomes.items()}
-    return found
+            meetings[a, b] = {after: Fraction(count, values) for after, count in outcomes.items()}
+    return meetings
 
 
 def _require_size(terms: int, protocol: Protocol) -> None:
@@ -182,18 +188,18 @@ class _Counts(_Model):
         """The states that may occur at all."""
         if self.start is None:
             return list(range(self.q))
-        found = set(self.start)
+        states = set(self.start)
         while True:
             new = {
                 code
                 for (a, b), after in meetings.items()
-                if a in found and b in found
+                if a in states and b in states
                 for pair in after
                 for code in pair
-            } - found
+            } - states
             if not new:
-                return sorted(found)
-            found |= new
+                return sorted(states)
+            states |= new
 
     def _command(self, meetings: Meetings) -> Iterator[str]:
         """One command: the probability of every change, and that of none."""
@@ -249,15 +255,15 @@ class _Agents(_Model):
     def _faces(self, meetings: Meetings) -> list[tuple[Fraction, dict[Pair, Pair]]]:
         """Tables of what every pair becomes, each with its probability, which together have the law of the coins."""
         cuts = sorted({Fraction(0), Fraction(1), *(end for after in meetings.values() for end in _ends(after))})
-        found = []
+        faces = []
         for low, high in itertools.pairwise(cuts):
             table: dict[Pair, Pair] = {}
             for pair, outcomes in meetings.items():
                 chosen = next(after for after, end in zip(outcomes, _ends(outcomes), strict=True) if end > low)
                 if chosen != pair:
                     table[pair] = chosen
-            found.append((high - low, table))
-        return found
+            faces.append((high - low, table))
+        return faces
 
     def _value(self, table: dict[Pair, Pair], u: int, v: int, side: int) -> str:
         """The state of one of two agents after they met: the states are halved again and again, because

@@ -45,10 +45,10 @@ class MessageVerification:
     @property
     def leaders(self) -> dict[int, Fraction]:
         """The probability of each number of leaders in the end."""
-        found: dict[int, Fraction] = {}
+        chances: dict[int, Fraction] = {}
         for (leaders, _), chance in sorted(self.tally.ends.items()):
-            found[leaders] = found.get(leaders, Fraction(0)) + chance
-        return found
+            chances[leaders] = chances.get(leaders, Fraction(0)) + chance
+        return chances
 
     @property
     def running(self) -> Fraction:
@@ -141,7 +141,7 @@ def require_finite(around: Surroundings) -> None:
             f"verify follows every outcome, and the delay {around.delay} has too many or depends on the past; use "
             "uniform:LOW..HIGH, or run, which simulates it"
         )
-    if any(one.rate for one in around.crashes):
+    if any(crash.rate for crash in around.crashes):
         raise InvalidInput("verify follows crashes at given rounds, and no rate; write round=K,nodes=J, or use run")
 
 

@@ -56,20 +56,20 @@ class DelayedEnumeration(Enumeration):
         """Put what was sent at this time in flight: lost, doubled, each message with its own delay."""
         after: dict[State, Fraction] = defaultdict(Fraction)
         for done, (state, weight) in self._counted(f"time {time}, messages leave", now.weights.items()):
-            sent = sorted(self._sent(state.nodes), key=lambda one: (one.source, one.port))
+            sent = sorted(self._sent(state.nodes), key=lambda passage: (passage.source, passage.port))
             self._count(sent, Fraction(weight, now.over))
             ways: Ways = {state.flying: Fraction(weight, now.over)}
-            for one in sent:
+            for passage in sent:
                 most = len(ways) * len(self.delays) ** (2 if self.around.duplicate else 1)
                 self._require_room(len(after) + most, done, len(now.weights), f"at time {time}")
-                ways = self._on_their_ways(ways, one, time)
+                ways = self._on_their_ways(ways, passage, time)
             nodes = tuple(map(self.locals.emptied, state.nodes)) if sent else state.nodes
             for flying, share in ways.items():
                 after[state._replace(nodes=nodes, flying=flying)] += share
         over = math.lcm(*{share.denominator for share in after.values()})
         return Distribution({state: int(share * over) for state, share in after.items()}, over)
 
-    def _on_their_ways(self, ways: Ways, one: Passage, time: int) -> Ways:
+    def _on_their_ways(self, ways: Ways, passage: Passage, time: int) -> Ways:
         around, delays = self.around, self.delays
         after: Ways = defaultdict(Fraction)
         for flying, share in ways.items():
@@ -78,13 +78,15 @@ class DelayedEnumeration(Enumeration):
             for copies, chance in ((1, 1 - around.duplicate), (2, around.duplicate)):
                 each = share * (1 - around.loss) * chance / len(delays) ** copies
                 for drawn in product(delays, repeat=copies) if each else ():
-                    after[self._joined(flying, one, [time + delay for delay in drawn])] += each
+                    after[self._joined(flying, passage, [time + delay for delay in drawn])] += each
         return after
 
-    def _joined(self, flying: tuple[Passage, ...], one: Passage, arrivals: list[int]) -> tuple[Passage, ...]:
+    def _joined(self, flying: tuple[Passage, ...], passage: Passage, arrivals: list[int]) -> tuple[Passage, ...]:
         for arrival in arrivals:
             if self.around.order == "fifo":
-                link = [other.arrival for other in flying if (other.source, other.port) == (one.source, one.port)]
+                link = [
+                    flown.arrival for flown in flying if (flown.source, flown.port) == (passage.source, passage.port)
+                ]
                 arrival = max([arrival, *link])
-            flying = tuple(sorted((*flying, one._replace(arrival=arrival)), key=lambda other: other.arrival))
+            flying = tuple(sorted((*flying, passage._replace(arrival=arrival)), key=lambda flown: flown.arrival))
         return flying

@@ -73,18 +73,18 @@ class Enumeration:
         in which it is woken."""
         begins, over = Fraction(self.protocol.initiation).as_integer_ratio()
         n, names = self.protocol.n, self.around.identifiers
-        ways = math.prod(math.comb(n, one.nodes) for one in self.around.crashes if one.node is None)
+        ways = math.prod(math.comb(n, crash.nodes) for crash in self.around.crashes if crash.node is None)
         ways *= math.factorial(min(n, 20)) if names.are_drawn else 1
         self._require_room(min(ways, 10**18), 1, 1, "at the beginning")
         crashes = possible_crashes(self.around.crashes, n)
         arrangements = list(product(names.possible(), crashes))
-        found: dict[State, int] = defaultdict(int)
-        for done, (given, ends) in self._counted("ways to begin", arrangements):
+        beginnings: dict[State, int] = defaultdict(int)
+        for done, (identifiers, ends) in self._counted("ways to begin", arrangements):
             options: dict[tuple[int, ...], int] = {(): 1}
             denominator = len(arrangements)
             for v in range(n):
                 rounds = self.around.wake.possible(v)
-                blank = Local(self.ports.degree(v), None, identifier=given[v], crash=ends[v])
+                blank = Local(self.ports.degree(v), None, identifier=identifiers[v], crash=ends[v])
                 own = [(self.locals.number(blank), (over - begins) * len(rounds))]
                 own += [
                     (self.locals.number(blank._replace(begins=round if blank.lives(round) else None)), begins)
@@ -95,23 +95,23 @@ class Enumeration:
                     if share:
                         options[(*nodes, local)] += weight * share
                 denominator *= over * len(rounds)
-                self._require_room(len(found) + len(options), done, len(arrangements), "at the beginning")
+                self._require_room(len(beginnings) + len(options), done, len(arrangements), "at the beginning")
             for nodes, weight in options.items():
-                found[State(nodes, (None,) * n, ())] += weight
-        return Distribution(found, denominator)
+                beginnings[State(nodes, (None,) * n, ())] += weight
+        return Distribution(beginnings, denominator)
 
-    def _sort_in(self, agenda: dict[int, Distribution], found: Distribution, round: int) -> None:
+    def _sort_in(self, agenda: dict[int, Distribution], reached: Distribution, round: int) -> None:
         """Put every state into the next round in which anything happens, and finished runs into the tally."""
-        self._tally.states += len(found.weights)
+        self._tally.states += len(reached.weights)
         parts: dict[int, dict[State, int]] = defaultdict(dict)
-        for _, (state, weight) in self._counted(f"after round {round}", found.weights.items()):
+        for _, (state, weight) in self._counted(f"after round {round}", reached.weights.items()):
             ahead = self._next_round(state, round)
             if ahead is None:
-                self._finish(state, Fraction(weight, found.over), max(1, round))
+                self._finish(state, Fraction(weight, reached.over), max(1, round))
             else:
                 parts[ahead][state] = weight
         for ahead, weights in parts.items():
-            part = Distribution(weights, found.over).reduced()
+            part = Distribution(weights, reached.over).reduced()
             agenda[ahead] = agenda[ahead].joined(part) if ahead in agenda else part
 
     def _next_round(self, state: State, round: int) -> int | None:
@@ -173,7 +173,7 @@ class Enumeration:
             renumber, places = self.locals.renumber, dict(outcome.places)
             nodes = tuple(node if w == v else renumber(node, outcome.places) for w, node in enumerate(nodes))
             inboxes = tuple(post and renumbered(post, places) for post in inboxes)
-            flying = tuple(one._replace(message=renumbered(one.message, places)) for one in state.flying)
+            flying = tuple(passage._replace(message=renumbered(passage.message, places)) for passage in state.flying)
             return State(nodes, inboxes, outcome.drawn, flying)
         return State(nodes, inboxes, outcome.drawn, state.flying)
 
@@ -199,8 +199,8 @@ class Enumeration:
             ways: list[tuple[tuple[Passage, ...], int]] = [
                 ((), weight * over ** (most - len(sent[state]) * bool(lost)))
             ]
-            for one in sent[state]:
-                kept = [((*before, one), share * (over - lost)) for before, share in ways]
+            for passage in sent[state]:
+                kept = [((*before, passage), share * (over - lost)) for before, share in ways]
                 ways = kept + [(before, share * lost) for before, share in ways] if lost else kept
                 self._require_room(len(after) + len(ways), done, len(sent), f"in round {round}")
             for arrived, share in ways:
@@ -209,24 +209,24 @@ class Enumeration:
 
     def _sent(self, nodes: tuple[int, ...]) -> list[Passage]:
         """What these nodes send now."""
-        found = []
+        passages = []
         for v, node in enumerate(nodes):
             for port, message in self.locals.states[node].outbox:
                 w, back = self.ports.cross(v, port)
-                found.append(Passage(0, v, port, w, back, message))
-        return found
+                passages.append(Passage(0, v, port, w, back, message))
+        return passages
 
     def _inboxes(self, arrived: tuple[Passage, ...], nodes: tuple[int, ...], round: int) -> tuple[Post | None, ...]:
         inboxes: dict[int, list[Any]] = defaultdict(list)
-        for one in arrived:
-            if self.locals.states[nodes[one.target]].lives(round):
-                inboxes[one.target].append((one.back, one.message))
+        for passage in arrived:
+            if self.locals.states[nodes[passage.target]].lives(round):
+                inboxes[passage.target].append((passage.back, passage.message))
         return tuple(
             tuple(sorted(inboxes[v], key=lambda pair: pair[0])) if v in inboxes else None for v in range(len(nodes))
         )
 
     def _count(self, sent: Sequence[Passage], chance: Fraction) -> None:
-        sizes = [one.message[-1] for one in sent]  # the last field of a message is its number of bits
+        sizes = [passage.message[-1] for passage in sent]  # the last field of a message is its number of bits
         self._tally.messages += chance * len(sizes)
         self._tally.bits += chance * sum(sizes)
         self._tally.largest = max([self._tally.largest, *sizes])
@@ -238,11 +238,11 @@ class Enumeration:
                 self.progress(stage, done - 1, len(items))
             yield done, item
 
-    def _require_room(self, found: int, done: int, total: int, when: str) -> None:
+    def _require_room(self, states: int, done: int, total: int, when: str) -> None:
         """Raise TooManyStates as soon as the states expected by the end of this step do not fit in memory."""
         each = PER_STATE + PER_NODE * self.protocol.n
-        expected = found * max(1.0, total / done) if done >= min(total, 4096) else found
-        needed = (expected + found) * each + len(self.locals.states) * PER_LOCAL
+        expected = states * max(1.0, total / done) if done >= min(total, 4096) else states
+        needed = (expected + states) * each + len(self.locals.states) * PER_LOCAL
         if needed > self.memory * GIB:
             raise TooManyStates(
                 f"{self.protocol.id} with n = {self.protocol.n} has about {expected:,.2g} different states {when} and "

@@ -68,11 +68,11 @@ class LocalStates:
                     )
 
     def number(self, local: Local) -> int:
-        found = self._numbers.get(local)
-        if found is None:
-            found = self._numbers[local] = len(self.states)
+        number = self._numbers.get(local)
+        if number is None:
+            number = self._numbers[local] = len(self.states)
             self.states.append(local)
-        return found
+        return number
 
     def emptied(self, local: int) -> int:
         """The same node after its messages have been taken."""
@@ -140,9 +140,9 @@ class LocalStates:
     ) -> Iterator[tuple[Any, ...]]:
         def call(coins: ScriptedCoins) -> tuple[Any, NodeResult]:
             node = self.thawed(local, round)
-            given = () if inbox is None else ({port: thaw(message) for port, message in inbox},)
+            read = () if inbox is None else ({port: thaw(message) for port, message in inbox},)
             sending = {port: thaw(message) for port, message in self.states[local].outbox}
-            return node, self._ask(function, node, (*given, coins), sending)
+            return node, self._ask(function, node, (*read, coins), sending)
 
         known = dict(drawn)
         for coins, (node, result) in branches(call, known, self.ordered):
@@ -155,12 +155,12 @@ class LocalStates:
             )
             yield coins.probability, after, numbers, moved
 
-    def _ask(self, function: str, node: Any, given: tuple[Any, ...], sending: dict[int, Any]) -> NodeResult:
+    def _ask(self, function: str, node: Any, arguments: tuple[Any, ...], sending: dict[int, Any]) -> NodeResult:
         before = dict(vars(self.protocol))
         called = "begin" if function == "begin" else "round"
         try:
             result = call_node(
-                self.protocol, node, called, lambda: getattr(self.protocol, called)(node, *given), sending=sending
+                self.protocol, node, called, lambda: getattr(self.protocol, called)(node, *arguments), sending=sending
             )
         except Unenumerable as reason:
             raise InvalidInput(f"{self.protocol.id}: {called} {reason}") from None

@@ -202,9 +202,9 @@ class ScriptedCoins:
         while trail:
             chosen, weights = trail.pop()
             options = range(weights) if isinstance(weights, int) else weights
-            for other in range(chosen + 1, len(options)):
-                if isinstance(weights, int) or weights[other]:
-                    return [outcome for outcome, _ in trail] + [other]
+            for alternative in range(chosen + 1, len(options)):
+                if isinstance(weights, int) or weights[alternative]:
+                    return [outcome for outcome, _ in trail] + [alternative]
         return None
 
     # -- what protocols call ------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ def _part(part: Any) -> dict[str, Any]:
         "states": list(system.states),
         "outputs": list(system.outputs),
         "rules": [[rule.a, rule.b, rule.c, rule.d] for rule in system.rules if rule.pair != (rule.c, rule.d)],
-        "statements": [_statement(one) for one in part.statements if one.status == "proved"],
+        "statements": [_statement(statement) for statement in part.statements if statement.status == "proved"],
     }
 
 
@@ -51,4 +51,4 @@ def _statement(statement: Any) -> dict[str, Any]:
 
 
 def _constraints(constraints: Any) -> list[dict[str, Any]]:
-    return [{"weights": list(one.vector), "at_least": one.low} for one in constraints]
+    return [{"weights": list(constraint.vector), "at_least": constraint.low} for constraint in constraints]

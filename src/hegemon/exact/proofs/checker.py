@@ -29,7 +29,7 @@ def main(arguments: list[str]) -> int:
     try:
         with open(arguments[0], "rb") as file:
             certificate = opened(file.read())
-        report, lines = check(certificate), list(said(certificate))
+        report, lines = check(certificate), list(described(certificate))
     except Exception as error:  # a file may hold anything, and a solver may fail on it in any way
         print(f"not a certificate: {type(error).__name__}: {error} (usage: checker certificate.json)", file=sys.stderr)
         return 2
@@ -59,14 +59,14 @@ MEANING = {
 }
 
 
-def said(certificate: dict[str, Any]) -> Iterator[str]:
+def described(certificate: dict[str, Any]) -> Iterator[str]:
     """What is checked, line by line. Names are quoted from the file: what they stand for is what is checked."""
     protocol, parameters = json.dumps(certificate["protocol"]), json.dumps(certificate["parameters"])
     yield f"protocol {protocol}, parameters {parameters}: a name for the states and rules below"
     for part in certificate["parts"]:
         facts = ["0 <= input <= n", *(f"{a}*n + {b}*input + {c} >= 0" for a, b, c in part["inputs"] or ())]
-        given = "" if part["inputs"] is None else f", {', '.join(facts)}"
-        yield f"for every n >= {part['smallest_n']}{given}, c0, c1, … being the numbers of agents in each state:"
+        bounds = "" if part["inputs"] is None else f", {', '.join(facts)}"
+        yield f"for every n >= {part['smallest_n']}{bounds}, c0, c1, … being the numbers of agents in each state:"
         for state, (name, output) in enumerate(zip(part["states"], part["outputs"], strict=True)):
             yield f"  state {state}: {json.dumps(name)}, output {json.dumps(output)}"
         rules = ", ".join(f"{a} {b} → {c} {d}" for a, b, c, d in part["rules"])
@@ -78,8 +78,8 @@ def said(certificate: dict[str, Any]) -> Iterator[str]:
             rows = [conjunction(row) or "every configuration" for row in statement["rows"]]
             yield f"    set {name}: {'; or '.join(rows) or 'no configuration'}"
             groups = [
-                f"{one['n']}*n + {one['input']}*input + {one['constant']} agents in states {one['states']}"
-                for one in start["groups"]
+                f"{group['n']}*n + {group['input']}*input + {group['constant']} agents in states {group['states']}"
+                for group in start["groups"]
             ]
             begins = "; ".join(filter(None, [conjunction(start["constraints"]), *groups])) or "every configuration"
             yield f"    starts {json.dumps(start['text'])}: {begins}"
@@ -88,11 +88,11 @@ def said(certificate: dict[str, Any]) -> Iterator[str]:
 
 
 def conjunction(constraints: Any) -> str:
-    found = []
-    for one in constraints:
-        terms = [f"{weight}*c{state}" for state, weight in enumerate(one["weights"]) if weight]
-        found.append(f"{' + '.join(terms) or '0'} >= {one['at_least']}")
-    return " and ".join(found)
+    inequalities = []
+    for constraint in constraints:
+        terms = [f"{weight}*c{state}" for state, weight in enumerate(constraint["weights"]) if weight]
+        inequalities.append(f"{' + '.join(terms) or '0'} >= {constraint['at_least']}")
+    return " and ".join(inequalities)
 
 
 def check(certificate: dict[str, Any]) -> dict[str, Any]:
@@ -168,14 +168,15 @@ class Statement:
         self.goal, self.invariants = list(map(self.read, statement["rows"])), self.read(statement["invariants"])
 
     def read(self, constraints: Any) -> list[tuple[Any, ...]]:
-        require(all(len(one["weights"]) == self.size for one in constraints), "not one weight per state")
-        return [(one["weights"], one["at_least"]) for one in constraints]
+        require(all(len(constraint["weights"]) == self.size for constraint in constraints), "not one weight per state")
+        return [(constraint["weights"], constraint["at_least"]) for constraint in constraints]
 
     def obligations(self) -> tuple[list[str], list[str]]:
-        kind = {one: one for one in ("closed", "leader", "reached")}[self.statement["question"]]
+        kind = {question: question for question in ("closed", "leader", "reached")}[self.statement["question"]]
         invariant, inside = self.all_of(self.invariants), self.one_of(self.goal)
-        formulas = [f"(and {self.start()} (not {holds(one)}))" for one in self.invariants]
-        formulas += [f"(and {invariant} {broken})" for one in self.invariants for broken in self.breaks(one)]
+        formulas = [f"(and {self.start()} (not {holds(constraint)}))" for constraint in self.invariants]
+        breaks = itertools.chain.from_iterable(map(self.breaks, self.invariants))
+        formulas += [f"(and {invariant} {broken})" for broken in breaks]
         if kind != "reached":
             formulas += [f"(and {invariant} {inside} {left})" for left in self.leaves()]
         if kind == "leader":
@@ -183,8 +184,8 @@ class Statement:
             changing = [(a, b) for a, b, c, d in self.rules if (out[a], out[b]) != (out[c], out[d])]
             formulas.append(f"(and {invariant} {inside} (not (= {linear(out)} 1)))")
             formulas += [f"(and {invariant} {inside} {present(pair)})" for pair in changing]
-        more = self.stages(f"{invariant} (not {inside})") if kind == "reached" else ([], [])
-        return formulas + more[0], more[1]
+        of_stages = self.stages(f"{invariant} (not {inside})") if kind == "reached" else ([], [])
+        return formulas + of_stages[0], of_stages[1]
 
     def stages(self, context: str) -> tuple[list[str], list[str]]:
         formulas, flaws, dead = [], [], set[tuple[Any, ...]]()
@@ -207,14 +208,14 @@ class Statement:
         return [*formulas, f"(and {context} {self.dead(dead)})"], flaws
 
     def all_of(self, constraints: Any, rule: Any = None) -> str:
-        return "(and true true " + " ".join(holds(one, rule) for one in constraints) + ")"
+        return "(and true true " + " ".join(holds(constraint, rule) for constraint in constraints) + ")"
 
     def one_of(self, rows: Any, rule: Any = None) -> str:
         return "(or false false " + " ".join(self.all_of(row, rule) for row in rows) + ")"
 
     def leaves(self) -> list[str]:
         if len(self.goal) == 1:
-            return [broken for one in self.goal[0] for broken in self.breaks(one)]
+            return [broken for constraint in self.goal[0] for broken in self.breaks(constraint)]
         return [f"{present(rule[:2])} (not {self.one_of(self.goal, rule)})" for rule in self.rules]
 
     def breaks(self, constraint: Any) -> Iterator[str]:
@@ -229,8 +230,8 @@ class Statement:
         for a, b in itertools.product(label, repeat=2):
             if (a, b) not in pairs and (b, a) not in pairs:
                 label = [label[a] if x == label[b] else x for x in label]
-        possible = (one for one in set(label) if label.count(one) > 1 or (label.index(one),) * 2 not in pairs)
-        absent = ([int(x != one) for x in label] for one in possible)
+        possible = (part for part in set(label) if label.count(part) > 1 or (label.index(part),) * 2 not in pairs)
+        absent = ([int(x != part) for x in label] for part in possible)
         return "(or false false " + " ".join(f"(= {linear(w, change(w, rule))} 0)" for w in absent) + ")"
 
     def start(self) -> str:
@@ -271,8 +272,8 @@ def holds(constraint: Any, rule: Any = None) -> str:  # before, or after, an int
 
 
 def present(pair: Any, rule: Any = None) -> str:  # two agents in these states are present, before or after
-    more = [rule[2:].count(state) - rule[:2].count(state) if rule else 0 for state in pair]
-    terms = [f"(>= (+ c{x} {text_of(plus)}) {pair.count(x)})" for x, plus in zip(pair, more, strict=True)]
+    changes = [rule[2:].count(state) - rule[:2].count(state) if rule else 0 for state in pair]
+    terms = [f"(>= (+ c{x} {text_of(plus)}) {pair.count(x)})" for x, plus in zip(pair, changes, strict=True)]
     return f"(and {' '.join(terms)})"
 
 

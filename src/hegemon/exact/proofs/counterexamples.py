@@ -22,8 +22,8 @@ LARGEST_CHAIN = 200_000  # configurations: a size with more is skipped
 
 
 def smallest_counterexample(
-    statement: "Statement", system: "System", start: str | None, given: dict[str, Any], connected: bool, largest: int,
-    progress: Show | None = None,
+    statement: "Statement", system: "System", start: str | None, parameters: dict[str, Any], connected: bool,
+    largest: int, progress: Show | None = None,
 ) -> "Statement":  # fmt: skip
     """The statement refuted by a concrete run, or unchanged, with the sizes on which it is true."""
     if start and "(" in start:
@@ -31,14 +31,14 @@ def smallest_counterexample(
     tried = []
     for n in range(system.smallest, largest + 1):
         answers = []
-        for protocol in instances(system, given, n):
+        for protocol in instances(system, parameters, n):
             graph = path(n) if connected else topology_for(protocol)
             if estimate(Configurations(protocol, graph)).configurations > LARGEST_CHAIN:
                 continue
             if progress:
                 progress(f"a counterexample with n = {n}", 0, None)
-            asked = f"{statement.question}:{statement.set}"
-            answers.append((protocol, verify(protocol, graph=graph, start=start, property=asked).findings))
+            question = f"{statement.question}:{statement.set}"
+            answers.append((protocol, verify(protocol, graph=graph, start=start, property=question).findings))
         for protocol, findings in answers:
             for finding in findings:
                 if not finding.holds:
@@ -53,14 +53,14 @@ def smallest_counterexample(
     return dataclasses.replace(statement, sentence=statement.sentence + sizes)
 
 
-def instances(system: "System", given: dict[str, Any], n: int) -> Iterator[Any]:
+def instances(system: "System", parameters: dict[str, Any], n: int) -> Iterator[Any]:
     """The protocol at one size, once for every input that belongs to the system."""
     protocol_class = type(system.protocol)
     name = protocol_class.input_parameter
-    choices = [given]
+    choices = [parameters]
     if system.inputs is not None:
         allowed = (k for k in range(n + 1) if all(a * n + b * k + c >= 0 for a, b, c in system.inputs))
-        choices = [{**given, name: value} for value in allowed]
+        choices = [{**parameters, name: value} for value in allowed]
     for choice in choices:
         try:
             yield protocol_class(n, **choice)

@@ -42,15 +42,15 @@ def conserved(system: System) -> list[tuple[int, ...]]:
         reduced = [Fraction(value) for value in row]
         for place, known in basis.items():
             factor = reduced[place]
-            reduced = [value - factor * other for value, other in zip(reduced, known, strict=True)]
+            reduced = [value - factor * known_value for value, known_value in zip(reduced, known, strict=True)]
         pivot = next((place for place, value in enumerate(reduced) if value), None)
         if pivot is not None:
             reduced = [value / reduced[pivot] for value in reduced]
-            for other, known in basis.items():
-                basis[other] = [v - known[pivot] * r for v, r in zip(known, reduced, strict=True)]
+            for place, known in basis.items():
+                basis[place] = [v - known[pivot] * r for v, r in zip(known, reduced, strict=True)]
             basis[pivot] = reduced
     free = [place for place in range(system.size) if place not in basis]
-    found = []
+    sums = []
     for place in free:
         vector = [Fraction(0)] * system.size
         vector[place] = Fraction(1)
@@ -58,8 +58,8 @@ def conserved(system: System) -> list[tuple[int, ...]]:
             vector[pivot] = -known[place]
         scale = lcm(*(value.denominator for value in vector))
         whole = [int(value * scale) for value in vector]
-        found.append(tuple(value // gcd(*whole) for value in whole))
-    return found
+        sums.append(tuple(value // gcd(*whole) for value in whole))
+    return sums
 
 
 def _effect(rule: Any, size: int) -> list[int]:
@@ -73,20 +73,20 @@ def inductive(questions: Questions, start: Start, *goals: Goal) -> list[Linear]:
     """The candidates that hold at the start and that no interaction breaks while all of them hold."""
     if start.is_everything:
         return []
-    z3, found = questions.z3, []
+    z3, candidates = questions.z3, []
     for vector in candidate_vectors(questions.system, *goals):
         least = questions.lowest(vector, start)
         if least is not None:
-            asked = {
+            goal_lows = {
                 constraint.low for goal in goals for row in goal for constraint in row if constraint.vector == vector
             }
-            lows = {low for low in {least, 1, *asked} if low <= least}
-            found += [Linear(vector, low) for low in lows if low > 0 or any(weight < 0 for weight in vector)]
+            lows = {low for low in {least, 1, *goal_lows} if low <= least}
+            candidates += [Linear(vector, low) for low in lows if low > 0 or any(weight < 0 for weight in vector)]
     solver = questions.solver()
-    switches = {candidate: z3.Bool(f"keep{number}") for number, candidate in enumerate(found)}
+    switches = {candidate: z3.Bool(f"keep{number}") for number, candidate in enumerate(candidates)}
     for candidate, switch in switches.items():
         solver.add(z3.Implies(switch, questions.holds(candidate)))
-    breaks = {candidate: [formula for formula, _ in questions.breaks(candidate)] for candidate in found}
+    breaks = {candidate: [formula for formula, _ in questions.breaks(candidate)] for candidate in candidates}
     settled = False
     while not settled:
         settled = True

@@ -54,7 +54,7 @@ class SystemStatements:
     def case(self) -> str:
         facts = list(self.system.inputs or ())
         for fact in tuple(facts):  # leave out what follows from the others
-            others = tuple(other for other in facts if other != fact)
+            others = tuple(kept for kept in facts if kept != fact)
             facts = list(others) if decided(fact, others) else facts
         return " and ".join(fact_text(fact, self.system.protocol.input_parameter) for fact in facts)
 
@@ -76,9 +76,11 @@ class Proof:
 
     def __str__(self) -> str:
         about = {
-            f"{one.question} {one.set}{' if ' * bool(part.case)}{part.case}": f"{one.status}: {one.sentence}"
+            f"{statement.question} {statement.set}{' if ' * bool(part.case)}{part.case}": (
+                f"{statement.status}: {statement.sentence}"
+            )
             for part in self.parts
-            for one in part.statements
+            for statement in part.statements
         }
         return plain(f"{self.protocol.id}, every n >= {self.parts[0].system.smallest}, {self.graphs} graphs", about)
 
@@ -119,16 +121,16 @@ def prove(
     begin = time.perf_counter()
     if graphs not in GRAPHS:
         raise InvalidInput(f"graphs = {graphs!r} is not known; choose {' or '.join(GRAPHS)}{meant(graphs, GRAPHS)}")
-    given = dict(parameters or {})
+    fixed = dict(parameters or {})
     parts: list[SystemStatements] = []
     waiting: list[tuple[Fact, ...]] = [()]
     while waiting:
         inputs = waiting.pop(0)
         try:
-            system = System(protocol, given, inputs)
+            system = System(protocol, fixed, inputs)
             questions = Questions(system, graphs == "connected")
             parts.append(
-                SystemStatements(system, tuple(_statements(questions, property, start, given, largest, progress)))
+                SystemStatements(system, tuple(_statements(questions, property, start, fixed, largest, progress)))
             )
         except Undecided as split:
             waiting[:0] = [(*inputs, fact) for fact in split.cases]
@@ -140,7 +142,7 @@ def prove(
 
 
 def _statements(
-    questions: Questions, property: str | None, start: Any, given: dict[str, Any], largest: int, progress: Show | None
+    questions: Questions, property: str | None, start: Any, fixed: dict[str, Any], largest: int, progress: Show | None
 ) -> Iterator[Statement]:
     system = questions.system
     begins = system.start(start or system.protocol.default_start or "all")
@@ -151,7 +153,7 @@ def _statements(
             raise InvalidInput(f"{system.protocol.id} runs on {own} alone; only `closed` and `leader` can be proved")
         statement = FINDERS[question](questions, name, begins, goal, progress)
         if statement.status != PROVED:
-            statement = smallest_counterexample(statement, system, start, given, questions.connected, largest, progress)
+            statement = smallest_counterexample(statement, system, start, fixed, questions.connected, largest, progress)
         yield statement
 
 
@@ -194,13 +196,14 @@ def one_leader(system: System) -> tuple[Linear, Linear]:
 
 def _closed(questions: Questions, name: str, start: Start, goal: Any, progress: Show | None) -> Statement:
     """No interaction leads out of the set, on its own or within the invariants of the start."""
-    found = _keeping(questions, start, goal, questions.leaving(goal))
-    if found is None:
+    invariants = _keeping(questions, start, goal, questions.leaving(goal))
+    if invariants is None:
         sentence = "stage 1: an interaction may lead out of the set, as far as the constraints found can tell"
         return Statement("closed", name, start, goal, NOT_FOUND, sentence)
-    where = f"among all that can follow {start.text} ({_numbered(found, 'invariant')})" if found else "on its own"
+    within = f"among all that can follow {start.text} ({_numbered(invariants, 'invariant')})"
+    where = within if invariants else "on its own"
     sentence = f"no interaction leaves the set, on any graph, {where}"
-    return Statement("closed", name, start, goal, PROVED, sentence, tuple(found))
+    return Statement("closed", name, start, goal, PROVED, sentence, tuple(invariants))
 
 
 def _leader(questions: Questions, name: str, start: Start, goal: Any, progress: Show | None) -> Statement:
@@ -213,12 +216,12 @@ def _leader(questions: Questions, name: str, start: Start, goal: Any, progress: 
         z3.And(inside, questions.outside((one_leader(system),))),
         z3.And(inside, questions.either(map(questions.enabled, changing))),
     ]
-    found = _keeping(questions, start, goal, formulas)
-    if found is None:
+    invariants = _keeping(questions, start, goal, formulas)
+    if invariants is None:
         sentence = "stage 1: a leader may be lost or added in the set, as far as the constraints found can tell"
         return Statement("leader", name, start, goal, NOT_FOUND, sentence)
     sentence = "there is one leader, and no interaction in the set, or after it, changes any agent's output"
-    return Statement("leader", name, start, goal, PROVED, sentence, tuple(found))
+    return Statement("leader", name, start, goal, PROVED, sentence, tuple(invariants))
 
 
 def _keeping(questions: Questions, start: Start, goal: Any, formulas: Any) -> list[Linear] | None:
@@ -256,9 +259,9 @@ def _reached(questions: Questions, name: str, start: Start, goal: Any, progress:
     kept = needed(questions, invariants, formulas) if invariants else []
     graphs = "on every connected graph" if questions.connected else "on complete graphs"
     how = f"reached with probability 1, {graphs}: {_numbered(stages, 'stage')}" if stages else "never outside the set"
-    found = f", {_numbered(kept, 'invariant')}" if kept else ""
+    within = f", {_numbered(kept, 'invariant')}" if kept else ""
     return Statement(
-        "reached", name, begins, goal, PROVED, f"from {begins.text} {how}{found}", tuple(kept), tuple(stages)
+        "reached", name, begins, goal, PROVED, f"from {begins.text} {how}{within}", tuple(kept), tuple(stages)
     )
 
 

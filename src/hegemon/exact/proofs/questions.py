@@ -84,7 +84,7 @@ class Questions:
         if rule is None:
             return self.enabled(pair)
         a, b = pair
-        units = [tuple(int(other == state) for other in range(self.system.size)) for state in pair]
+        units = [tuple(int(place == state) for place in range(self.system.size)) for state in pair]
         after = [self.value(unit, rule.change(unit)) for unit in units]
         return after[0] >= 2 if a == b else self.z3.And(after[0] >= 1, after[1] >= 1)
 
@@ -102,10 +102,10 @@ class Questions:
     def begins(self, start: Start) -> Any:
         """The counts are those of a start; inputs and groups are further unknowns."""
         z3, formulas = self.z3, [self.all_hold(start.constraints)]
-        given = z3.Int("input")
+        unknown = z3.Int("input")
         if self.system.inputs is not None:
-            formulas += [given >= 0, given <= self.total]
-            formulas += [size * self.total + share * given + rest >= 0 for size, share, rest in self.system.inputs]
+            formulas += [unknown >= 0, unknown <= self.total]
+            formulas += [size * self.total + share * unknown + rest >= 0 for size, share, rest in self.system.inputs]
         if start.groups:
             parts: dict[int, list[Any]] = defaultdict(list)
             for number, (support, count) in enumerate(start.groups):
@@ -113,7 +113,7 @@ class Questions:
                 for state, member in zip(support, members, strict=True):
                     parts[state].append(member)
                     formulas.append(member >= 0)
-                formulas.append(self.sum(members) == count.size * self.total + count.share * given + count.constant)
+                formulas.append(self.sum(members) == count.size * self.total + count.share * unknown + count.constant)
             formulas += [count == self.sum([z3.IntVal(0), *parts[state]]) for state, count in enumerate(self.counts)]
         return self.both(formulas)
 
@@ -152,12 +152,12 @@ class Questions:
 
 def components(size: int, pairs: Any) -> list[list[int]]:
     """The components of the states, two states being joined unless they are a pair either way around."""
-    left, found = set(range(size)), []
+    left, parts = set(range(size)), []
     while left:
         component = [left.pop()]
         for state in component:
-            near = {other for other in left if (state, other) not in pairs and (other, state) not in pairs}
+            near = {member for member in left if (state, member) not in pairs and (member, state) not in pairs}
             component += sorted(near)
             left -= near
-        found.append(sorted(component))
-    return found
+        parts.append(sorted(component))
+    return parts

@@ -89,7 +89,7 @@ def _alive(questions: Questions, solver: Any, rules: list[Rule]) -> list[Rule]:
         else:
             alive.add(pair)
             alive |= _present(questions, solver, waiting)
-            waiting = dict.fromkeys(other for other in waiting if other not in alive)
+            waiting = dict.fromkeys(pair for pair in waiting if pair not in alive)
         solver.pop()
     return [rule for rule in rules if rule.pair in alive]
 
@@ -144,10 +144,10 @@ def find_weights(size: int, rules: list[Rule]) -> tuple[tuple[int, ...], list[Ru
     slack = np.hstack([effects, np.eye(len(rules))])  # change + fall <= 0, 0 <= fall <= 1
     price = np.concatenate([np.zeros(size), -np.ones(len(rules))])
     bounds = [(0, None)] * size + [(0, 1)] * len(rules)
-    found = linprog(price, A_ub=slack, b_ub=np.zeros(len(rules)), bounds=bounds, method="highs")
-    if found.status != 0:
+    largest = linprog(price, A_ub=slack, b_ub=np.zeros(len(rules)), bounds=bounds, method="highs")
+    if largest.status != 0:
         return (), []
-    falls = found.x[size:] > 0.5
+    falls = largest.x[size:] > 0.5
     if not falls.any():
         return (), []
     small = linprog(np.ones(size), A_ub=effects, b_ub=-falls.astype(float), bounds=[(0, None)] * size, method="highs")

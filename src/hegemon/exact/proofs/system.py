@@ -117,26 +117,26 @@ class System:
         self.states = tuple(self._label(code) for code in codes)
 
     @staticmethod
-    def _without_size(protocol_class: type[Protocol], given: dict[str, Any], inputs: Any) -> Protocol:
+    def _without_size(protocol_class: type[Protocol], parameters: dict[str, Any], inputs: Any) -> Protocol:
         """An instance whose n, and all that depends on it, is a symbol."""
-        protocol_class.require_declared(given)
+        protocol_class.require_declared(parameters)
         protocol: Any = object.__new__(protocol_class)
         protocol.n = Affine("n", size=1, facts=inputs)
         protocol.values = {"n": protocol.n}
         fixed: dict[str, Any] = {}
         for name, declaration in protocol_class.parameter_declarations.items():
             value: Any
-            if name == protocol_class.input_parameter and name not in given:
+            if name == protocol_class.input_parameter and name not in parameters:
                 value = Affine(name, share=1, facts=inputs)
             else:
-                value = given.get(name, declaration.default)
+                value = parameters.get(name, declaration.default)
                 try:
                     value = _without_bounds_of_size(declaration, fixed).resolve(name, value, fixed, protocol_class.id)
                     fixed[name] = value
                 except DependsOnSize:
                     value = Unknown(name)
                 except InvalidInput:
-                    if name in given or not _mentions_size(value, fixed):
+                    if name in parameters or not _mentions_size(value, fixed):
                         raise
                     value = Unknown(name)
             protocol.values[name] = value
@@ -206,25 +206,25 @@ class System:
                 f"the set {name!r} of {self.protocol.id} is a predicate on the whole array of agents, not on counts; "
                 "proofs for every n need conditions such as count(…) == 1"
             )
-        found: dict[tuple[Linear, ...], None] = {}
+        rows: dict[tuple[Linear, ...], None] = {}
         for row in chosen.rows:
             for parts in itertools.product(*map(self._alternatives, row.counts)):
-                found[tuple(dict.fromkeys(constraint for part in parts for constraint in part))] = None
-                if len(found) > MOST_ROWS:
+                rows[tuple(dict.fromkeys(constraint for part in parts for constraint in part))] = None
+                if len(rows) > MOST_ROWS:
                     raise TooManyRows
-        return tuple(found)
+        return tuple(rows)
 
     def _alternatives(self, count: Count) -> list[tuple[Linear, ...]]:
         """The constraints of a count, one group of which must hold; a bound with n is moved into the vector."""
-        marked, found = self.values_of(count.condition), []
+        marked, constraints = self.values_of(count.condition), []
         for bound, sign in ((count.low, 1), (count.high, -1)):
             limit = self._affine(bound)
             vector = tuple(sign * (value - limit.size) for value in marked)
             if any(value < 0 for value in vector) or sign * limit.constant > 0:  # otherwise it always holds
-                found.append(Linear(vector, sign * limit.constant))
+                constraints.append(Linear(vector, sign * limit.constant))
         if count.within:
-            return [tuple(found)]
-        return [(constraint.opposite(),) for constraint in found] or [(Linear((0,) * self.size, 1),)]
+            return [tuple(constraints)]
+        return [(constraint.opposite(),) for constraint in constraints] or [(Linear((0,) * self.size, 1),)]
 
     def _affine(self, bound: Any) -> Affine:
         """A bound of a count, which may be a text such as "n - 1"."""
@@ -257,13 +257,13 @@ class System:
             )
         try:
             groups = protocol.starts[name](protocol, Unknown("the drawn start"))
-            found = tuple((self._support(group), self._affine_count(group.count)) for group in groups)
+            parts = tuple((self._support(group), self._affine_count(group.count)) for group in groups)
         except (DependsOnSize, AttributeError, TypeError):
             raise InvalidInput(
                 f"the start {name!r} of {protocol.id} is not a list of groups whose numbers are linear in n; give "
                 f'--start all, or a condition such as "{sample_condition(protocol)}"'
             ) from None
-        return Start(name, groups=found)
+        return Start(name, groups=parts)
 
     def _affine_count(self, count: Any) -> Affine:
         return count if isinstance(count, Affine) else self._affine(count)
