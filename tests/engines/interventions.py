@@ -9,7 +9,7 @@ import numpy as np
 import hegemon as hg
 from hegemon.compute.randomness import KERNEL, stream
 from hegemon.models import Configuration
-from hegemon.runs.faults import corrupted
+from hegemon.runs.faults import damage_of
 
 LAST = 8  # where runs end
 INTO = 0  # the code that a fault writes
@@ -116,7 +116,7 @@ class Faults(Way):
     steps = (1, 4)
 
     def act(self, play):
-        play.engine.load(corrupted(hg.Fault(play.engine.step, 1), play.engine, play.rng))
+        play.engine.load(damage_of(hg.Fault(play.engine.step, 1), play.engine, play.rng).configuration)
 
     def outcomes(self, setting, codes, step):
         after, states = defaultdict(float), setting.protocol.space.size

@@ -73,7 +73,7 @@ def hit(engine_kind, kind: str, rate: float, besides: tuple[str, ...]) -> int:
         while engine.step < STEPS:
             engine.advance(min(STEPS, events.step - 1))
             if engine.step == events.step - 1 < STEPS:
-                events.strike(engine)
+                events.make_due(engine)
         codes, counts = engine.configuration().multiset
         total += int(counts[codes == 1].sum()) if "marked" in str(rates[0]) else abs(int(counts.sum()) - first)
     return total

@@ -82,7 +82,7 @@ def ended(kind, rates, k: int) -> tuple[int, int]:
     while engine.step < 30:
         engine.advance(min(30, events.step - 1))
         if engine.step == events.step - 1 < 30:
-            events.strike(engine)
+            events.make_due(engine)
     codes, counts = engine.configuration().multiset
     return sum(int(c) for code, c in zip(codes, counts, strict=True) if leads(code)), int(counts.sum())
 

@@ -142,7 +142,7 @@ class Verification:
     def __str__(self) -> str:
         size = f"{self.chain.size:,} configurations ({self.covers}) on {self.case.topology.name}"
         about: dict[str, object] = {"answer": self.headline, "covers": size}
-        about |= {f"{one.question} {one.set}": one.sentence for one in self.findings}
+        about |= {f"{finding.question} {finding.set}": finding.sentence for finding in self.findings}
         if self.hitting is not None:
             unit, times = self.protocol.time_unit, self.hitting
             about[f"expected {unit} to {times.set}"] = f"at most {times.worst:.10g}, mean {times.mean:.10g}"
@@ -303,7 +303,9 @@ def verify(
 def _usual_options() -> dict[str, Any]:
     """The options of `verify` with their defaults."""
     parameters = inspect.signature(inspect.unwrap(verify)).parameters.values()
-    return {one.name: one.default for one in parameters if one.name not in ("protocol", "progress")}
+    return {
+        parameter.name: parameter.default for parameter in parameters if parameter.name not in ("protocol", "progress")
+    }
 
 
 def parse_property(text: str | None, protocol: Protocol) -> tuple[tuple[str, ...], str]:
@@ -332,13 +334,13 @@ def _verify_predicate(
     begin: Any, scheduler: "str | Scheduler | None",
 ) -> Verification:  # fmt: skip
     """The right output from every input: one chain per value of the input parameter."""
-    found = []
+    findings = []
     for value in range(protocol.n + 1):
         variant = type(protocol)(protocol.n, **{**protocol.parameters, protocol.input_parameter: value})
         case = Instance(variant, graph, None, symmetry, memory, progress, scheduler)
         inside = members(case.chain, named_set(variant, name))
-        found.append(ask.is_computed(case.chain, inside, f"{protocol.input_parameter} = {value}", name))
-    return Verification(case, "every input", inside, tuple(found), None, None, time.perf_counter() - begin)
+        findings.append(ask.is_computed(case.chain, inside, f"{protocol.input_parameter} = {value}", name))
+    return Verification(case, "every input", inside, tuple(findings), None, None, time.perf_counter() - begin)
 
 
 def _verify_daemon(

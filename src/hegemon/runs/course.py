@@ -63,48 +63,48 @@ class StateCourse(Course):
     stop: Stop
     faults: tuple[Fault, ...]
 
-    def __init__(self, asked: MadeRecord):
-        self.asked = asked
-        for path, is_taken in ((LASTING, asked.rates or asked.availability), (KEPT, asked.checkpoint)):
+    def __init__(self, record: MadeRecord):
+        self.record = record
+        for path, is_taken in ((LASTING, record.rates or record.availability), (KEPT, record.checkpoint)):
             if is_taken:
-                path.require(asked.made_by)
-        rates = read_rates(asked.rates) if asked.rates else ()
+                path.require(record.made_by)
+        rates = read_rates(record.rates) if record.rates else ()
         marks = marks_of(rates)
-        protocol: Any = asked.process()
+        protocol: Any = record.process()
         protocol.require_sound()
-        topology, start = topology_for(protocol, asked.graph, asked.seed), opened(asked.start, protocol.starts)
-        stop = parse_stop(asked.until, protocol)
-        if asked.availability:
+        topology, start = topology_for(protocol, record.graph, record.seed), opened(record.start, protocol.starts)
+        stop = parse_stop(record.until, protocol)
+        if record.availability:
             stop = replace(one_leader(protocol), limit=stop.limit)
         if getattr(protocol, "is_one_sided", False):  # these may leave a set that complete ones keep
             stop = replace(stop, closed=False)
         if marks:
-            stop = replace(stop, conditions=tuple(living(one, marks) for one in stop.conditions))
+            stop = replace(stop, conditions=tuple(living(condition, marks) for condition in stop.conditions))
         self.protocol, self.topology, self.stop = protocol, topology, stop
-        self.limit = min((one for one in (stop.limit, asked.max_steps) if one is not None), default=None)
-        self.faults = (*asked.faults, *(read_disturbances(asked.disturbances) if asked.disturbances else ()))
-        self.scheduler = scheduler_for(asked.scheduler, protocol, topology)
+        self.limit = min((limit for limit in (stop.limit, record.max_steps) if limit is not None), default=None)
+        self.faults = (*record.faults, *(read_disturbances(record.disturbances) if record.disturbances else ()))
+        self.scheduler = scheduler_for(record.scheduler, protocol, topology)
         self._require_lasting(rates)
         schedule = read_interactions(start, protocol, topology) if protocol.model.has_interactions else []
         rounds = read_rounds(start, protocol, topology) if protocol.model.has_rounds else []
         if rounds and self.faults:
             raise InvalidInput(f"{start} prescribes rounds, which are followed without faults; leave the faults out")
-        if schedule and (self.faults or asked.engine not in ("auto", "agents")):
+        if schedule and (self.faults or record.engine not in ("auto", "agents")):
             raise InvalidInput(f"{start} prescribes interactions, which only engine agents follows, and without faults")
-        self.observables = asked_observables(protocol, asked.observe or bool(asked.at or asked.every))
+        self.observables = asked_observables(protocol, record.observe or bool(record.at or record.every))
         watched = tuple(observable.value for observable in self.observables.values())
-        name = "agents" if schedule else asked.engine
-        if asked.availability and name == "auto":
+        name = "agents" if schedule else record.engine
+        if record.availability and name == "auto":
             name = "agents" if self.scheduler.blind else "stepwise"
         self.chosen = choose_engine(
-            name, protocol, topology, stop, watched, asked.fast_forward, asked.threads, self.scheduler
+            name, protocol, topology, stop, watched, record.fast_forward, record.threads, self.scheduler
         )
         engine = self.chosen.engine
-        for name, is_given in (("fast_forward", not asked.fast_forward), ("threads", asked.threads is not None)):
+        for name, is_given in (("fast_forward", not record.fast_forward), ("threads", record.threads is not None)):
             if is_given and name not in engine.options:
                 raise InvalidInput(f"engine {engine.name} does not support {name}; leave it out")
         engine.require_room(protocol, topology)
-        self.starts = Starts(protocol, start, asked.seed, self.chosen.engine.as_multiset, topology)
+        self.starts = Starts(protocol, start, record.seed, self.chosen.engine.as_multiset, topology)
         self.leaders = LeaderCount(protocol)
         faults = sorted(self.faults, key=lambda fault: fault.step)
         self.plan = RunPlan(
@@ -114,24 +114,24 @@ class StateCourse(Course):
             prescribed=dict(enumerate(schedule or rounds)),
             faults=tuple(fault for fault in faults if self.limit is None or fault.step <= self.limit),
             rates=rates,
-            is_ended=not asked.availability,
+            is_ended=not record.availability,
         )  # fmt: skip
         self.measures = {name: measure for name, measure in MEASURES.items() if measure.applies(self)}
 
     def _require_lasting(self, rates: tuple[Rate, ...]) -> None:
         """The requirements of events, bursts and availability, and what they cannot be combined with."""
-        asked, stop = self.asked, self.stop
-        if asked.availability and self.limit is None:
+        record, stop = self.record, self.stop
+        if record.availability and self.limit is None:
             raise InvalidInput("availability is measured up to a limit; give until steps:K, or max_steps")
-        if asked.availability and asked.engine not in ("auto", "agents"):
-            raise InvalidInput(f"availability is measured at every step, by engine agents; drop engine {asked.engine}")
+        if record.availability and record.engine not in ("auto", "agents"):
+            raise InvalidInput(f"availability is measured at every step, by engine agents; drop engine {record.engine}")
         loses = churns((*rates, *self.faults))
         if loses:
             require_churn(self.protocol, self.topology, self.scheduler)
         elif not any(rate.kind == "crash" for rate in rates):
             return
-        is_whole = agents_left(self.faults, self.protocol, self.limit) == self.protocol.n and not asked.rates
-        if not is_whole and (stop.whole or _depends_on_n(asked, self.protocol)):
+        is_whole = agents_left(self.faults, self.protocol, self.limit) == self.protocol.n and not record.rates
+        if not is_whole and (stop.whole or _depends_on_n(record, self.protocol)):
             what = "join and leave" if loses else "crash"
             raise InvalidInput(
                 f"agents {what}, and {stop.name} is about all n of them; give until a condition such as "
@@ -140,13 +140,13 @@ class StateCourse(Course):
 
     def __call__(self, trial: Trial) -> Run:
         trajectory = self.begin(trial)
-        if self.asked.checkpoint:
-            keep_in(self.asked.checkpoint, trajectory)
+        if self.record.checkpoint:
+            keep_in(self.record.checkpoint, trajectory)
         trajectory.run()
         return self._record(trial, trajectory)
 
     def begin(self, trial: Trial) -> Trajectory:
-        asked, number = self.asked, trial.trial
+        record, number = self.record, trial.trial
         configuration = next(self.starts.of(range(number, number + 1)))
         if self.stop.watch:
             require_unique_leader(self.leaders(configuration))
@@ -154,9 +154,9 @@ class StateCourse(Course):
         if self.observables:
             unit = self.protocol.n if self.protocol.model.has_interactions else 1
             watcher = Watcher(self.protocol, self.observables, self.topology)
-            history = History(watcher, unit, asked.at, asked.every, trial.most_rows)
-        trajectory = self._trajectory(trial, configuration, stream(asked.seed, number, KERNEL), history)
-        if asked.availability:
+            history = History(watcher, unit, record.at, record.every, trial.most_rows)
+        trajectory = self._trajectory(trial, configuration, stream(record.seed, number, KERNEL), history)
+        if record.availability:
             trajectory.observer = Availability(trajectory.engine)
         return trajectory
 
@@ -164,8 +164,8 @@ class StateCourse(Course):
         self, trial: Trial, configuration: Configuration, key: np.ndarray, history: History | None = None
     ) -> Trajectory:
         plan = self.plan
-        has_chances = plan.faults or plan.rates or self.asked.checkpoint
-        chance = generator(self.asked.seed, trial.trial, FAULT) if has_chances else None
+        has_chances = plan.faults or plan.rates or self.record.checkpoint
+        chance = generator(self.record.seed, trial.trial, FAULT) if has_chances else None
         return Trajectory(plan, plan.engine(configuration, key), chance, history, trial.progress)
 
     # -- many at once -----------------------------------------------------------------------------------
@@ -173,7 +173,7 @@ class StateCourse(Course):
     @cached_property
     def at_once(self) -> int:
         can_begin = not self.plan.prescribed and self.chosen.engine.begins_with_codes(self.protocol)
-        if not can_begin or self.stop.whole or not BLOCK.support(self.asked.made_by, self.measures):
+        if not can_begin or self.stop.whole or not BLOCK.support(self.record.made_by, self.measures):
             return 1
         return max(1, MOST_CODES // self.protocol.n) if self.scheduler.memoryless else 1
 
@@ -208,9 +208,9 @@ class StateCourse(Course):
         if stop.watch and np.any(counts[:, 0] != 1):
             return None
         if fixed:
-            populations, counts = (np.repeat(one, len(numbers), axis=0) for one in (populations, counts))
+            populations, counts = (np.repeat(row, len(numbers), axis=0) for row in (populations, counts))
         ended = np.where(stop.hold(counts), MET, LIMIT)
-        words = streams(self.asked.seed, numbers, KERNEL)
+        words = streams(self.record.seed, numbers, KERNEL)
         steps = FIRST_STEPS if self.limit is None else min(self.limit, FIRST_STEPS)
         made = codes.run(populations, words, counts, stop, steps, ended)
         met = ended == MET
@@ -248,7 +248,9 @@ class StateCourse(Course):
         leaders, is_met = self.leaders(final), trajectory.is_met
         run = self._run(trial, engine.step, is_met, leaders, engine.name, final if trial.keep else None, measures)
         end = End(self, trajectory, final, run.reached)
-        measures |= {name: value for name, one in self.measures.items() if (value := one.value(end)) is not None}
+        measures |= {
+            name: value for name, measure in self.measures.items() if (value := measure.value(end)) is not None
+        }
         measures |= trajectory.observer.measures() if trajectory.observer else {}
         measures |= trajectory.events.measures(engine) if trajectory.events else {}
         watched = history.watched() if history else None
@@ -270,18 +272,18 @@ class StateCourse(Course):
             leaders=leaders,
             engine=engine,
             reason=self.chosen.reason,
-            seed=self.asked.seed,
+            seed=self.record.seed,
             trial=trial.trial,
             configuration=final,
             measures=measures,
         )
 
 
-def _depends_on_n(asked: MadeRecord, protocol: Protocol) -> bool:
+def _depends_on_n(record: MadeRecord, protocol: Protocol) -> bool:
     """Whether the bounds of the set that ends the run change with the number of agents."""
-    text = str(asked.until)
-    named = asked.until if isinstance(asked.until, ConfigurationSet) else protocol.sets.get(text)
-    if asked.availability or named is None and not is_condition(text):
+    text = str(record.until)
+    named = record.until if isinstance(record.until, ConfigurationSet) else protocol.sets.get(text)
+    if record.availability or named is None and not is_condition(text):
         return False
     chosen = parse_set(text, protocol) if named is None else named
 
@@ -290,10 +292,11 @@ def _depends_on_n(asked: MadeRecord, protocol: Protocol) -> bool:
         return [count.bounds(values) for count in chosen.counts]
 
     n = protocol.n
-    return any(
-        one != other and one[0] <= n and (one[0] != other[0] or (one[1], other[1]) != (n, n + 1))
-        for one, other in zip(bounds(n), bounds(n + 1), strict=True)
-    )  # bounds that n agents always or never satisfy do not count
+    for (low, high), (next_low, next_high) in zip(bounds(n), bounds(n + 1), strict=True):
+        is_all = (high, next_high) == (n, n + 1)  # as many as there are is no bound
+        if low <= n and (low != next_low or high != next_high and not is_all):
+            return True
+    return False
 
 
 def require_unique_leader(leaders: int | None) -> None:

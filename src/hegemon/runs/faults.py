@@ -33,7 +33,9 @@ class Damage(NamedTuple):
     is_seen: bool  # the output of at least one victim has changed
 
 
-def strike(fault: Fault, engine: Engine, rng: np.random.Generator, output: Callable[..., Any] | None = None) -> Damage:
+def damage_of(
+    fault: Fault, engine: Engine, rng: np.random.Generator, output: Callable[..., Any] | None = None
+) -> Damage:
     """Replace the states of the victims; `output(state)`, if given, is compared before and after."""
     configuration = engine.configuration()
     if not fault.values:
@@ -45,15 +47,10 @@ def strike(fault: Fault, engine: Engine, rng: np.random.Generator, output: Calla
         raise InvalidInput(f"a fault with agents={fault.agents} is out of range 1..{configuration.n}")
     if engine.as_multiset and not isinstance(fault.agents, int):
         raise InvalidInput(f"engine {engine.name} keeps counts and knows no agent by its number; use engine agents")
-    return (_strike_counts if engine.as_multiset else _strike_agents)(fault, configuration, leads, rng)
+    return (_damage_to_counts if engine.as_multiset else _damage_to_agents)(fault, configuration, leads, rng)
 
 
-def corrupted(fault: Fault, engine: Engine, rng: np.random.Generator) -> Configuration:
-    """The engine's configuration after a fault."""
-    return strike(fault, engine, rng).configuration
-
-
-def _strike_agents(fault: Fault, configuration: Configuration, leads: Any, rng: np.random.Generator) -> Damage:
+def _damage_to_agents(fault: Fault, configuration: Configuration, leads: Any, rng: np.random.Generator) -> Damage:
     space, agents = configuration.space, configuration.agents
     victims = _victims(fault, space, agents, rng)
     before = space.encode_array(agents[victims])
@@ -85,7 +82,7 @@ def _require_enough(fault: Fault, present: int) -> None:
         )
 
 
-def _strike_counts(fault: Fault, configuration: Configuration, leads: Any, rng: np.random.Generator) -> Damage:
+def _damage_to_counts(fault: Fault, configuration: Configuration, leads: Any, rng: np.random.Generator) -> Damage:
     """The same for a multiset, at a cost that does not depend on the number of agents."""
     space = configuration.space
     codes, counts = configuration.multiset

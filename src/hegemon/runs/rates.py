@@ -96,16 +96,16 @@ def read_rates(given: Any) -> tuple[Rate, ...]:
     parts = given.split(";") if isinstance(given, str) else given
     if list(parts) == ["none"]:
         return ()
-    rates = tuple(one if isinstance(one, Rate) else parse_rate(one) for one in parts)
-    if sum(one.rate for one in rates) >= 1:
+    rates = tuple(part if isinstance(part, Rate) else parse_rate(part) for part in parts)
+    if sum(rate.rate for rate in rates) >= 1:
         raise InvalidInput("the rates add up to 1 or more, so that no two agents would ever meet; take smaller ones")
     return rates
 
 
 def marks_of(rates: Sequence[Rate]) -> tuple[str, ...]:
     """The ways in which agents can be halted under these rates."""
-    lengths = [dict(one.values).get(MEETINGS, 0) for one in rates if one.kind == "pause"]
-    kinds = {one.kind for one in rates}
+    lengths = [dict(rate.values).get(MEETINGS, 0) for rate in rates if rate.kind == "pause"]
+    kinds = {rate.kind for rate in rates}
     if 0 in lengths and "wake" not in kinds:
         raise InvalidInput("a pause without an end is a crash; give a rate wake=R too, pause=R,meetings=K, or crash=R")
     if "wake" in kinds and "pause" not in kinds:
@@ -116,7 +116,7 @@ def marks_of(rates: Sequence[Rate]) -> tuple[str, ...]:
 
 def churns(rates: Sequence[Any]) -> bool:
     """Whether these rates or faults change the number of agents."""
-    return any(one.kind in ("join", "leave") for one in rates)
+    return any(rate.kind in ("join", "leave") for rate in rates)
 
 
 def steps_until(chance: np.random.Generator, probability: float) -> int:
@@ -130,10 +130,10 @@ class EventProcess:
 
     def __init__(self, rates: tuple[Rate, ...], protocol: Protocol, rng: np.random.Generator):
         self.rates, self.space, self.capacity, self._rng = rates, protocol.space, protocol.n, rng
-        for one in rates:
-            fault_codes(one.fault, self.space, np.zeros(1, np.int64), np.random.default_rng(0))  # refused now
-        self._total = float(sum(one.rate for one in rates))
-        self._shares = np.cumsum([float(one.rate) for one in rates])
+        for rate in rates:
+            fault_codes(rate.fault, self.space, np.zeros(1, np.int64), np.random.default_rng(0))  # refused now
+        self._total = float(sum(rate.rate for rate in rates))
+        self._shares = np.cumsum([float(rate.rate) for rate in rates])
         self.step, self.number = 0, 0
         self._plan()
 
@@ -149,7 +149,7 @@ class EventProcess:
     def place(self, place: tuple[int, int]) -> None:
         self.step, self.number = place
 
-    def strike(self, engine: Engine) -> tuple[int, int]:
+    def make_due(self, engine: Engine) -> tuple[int, int]:
         """Make the due event, which takes the step after the engine's present one; returns the codes of its agent
         before and after, -1 if the agent is absent."""
         which = int(np.searchsorted(self._shares, self._rng.random() * self._shares[-1], side="right"))
@@ -163,13 +163,13 @@ class EventProcess:
 
     def measures(self, engine: Engine) -> dict[str, Any]:
         """The number of events, and, if agents come and go, how many are left."""
-        found, (codes, counts) = {"events": self.number}, engine.occupancy()
+        measured, (codes, counts) = {"events": self.number}, engine.occupancy()
         if churns(self.rates):
-            found["agents"] = int(counts.sum())
-        if "crash" in (one.kind for one in self.rates):
+            measured["agents"] = int(counts.sum())
+        if "crash" in (rate.kind for rate in self.rates):
             crashed = self.space.domains[HALTED].index(CRASHED)
-            found["crashed"] = int(counts[self.space.decode_array(codes)[HALTED] == crashed].sum())
-        return found
+            measured["crashed"] = int(counts[self.space.decode_array(codes)[HALTED] == crashed].sum())
+        return measured
 
 
 def _in_agents(

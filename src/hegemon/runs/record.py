@@ -196,9 +196,9 @@ class RunRecord:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "seed", seed_of(self.seed))
-        if self.rates and any(isinstance(one, str) for one in self.rates):
+        if self.rates and any(isinstance(rate, str) for rate in self.rates):
             object.__setattr__(self, "rates", read_rates(self.rates))
-        if self.crashes and any(isinstance(one, str) for one in self.crashes):
+        if self.crashes and any(isinstance(crash, str) for crash in self.crashes):
             object.__setattr__(self, "crashes", crashes_of(self.crashes))
         usual = self.protocol.usual_scheduler
         if self.scheduler == usual:  # one run has one record
@@ -257,14 +257,14 @@ class RunRecord:
         """The options alone, as JSON."""
         content = {}
         given = self.given
-        for name, one in RUN_OPTIONS.items():
-            if name in given and (found := one.write(given[name])) is NotImplemented:
+        for name, known in RUN_OPTIONS.items():
+            if name in given and (written := known.write(given[name])) is NotImplemented:
                 kind = type(given[name]).__name__
                 raise InvalidInput(
                     f"{name} is an object of Python ({kind}), which no file keeps; give a text or a file"
                 )
             if name in given:
-                content[one.written] = found
+                content[known.written] = written
         return content
 
     def command(self) -> str:
@@ -273,9 +273,9 @@ class RunRecord:
         words = ["hegemon", "run", subject["protocol"].removeprefix(f"{os.getcwd()}{os.sep}"), "--n", str(subject["n"])]
         for name, value in subject["parameters"].items():
             words += ["--set", f"{name}={value}"]
-        for name, one in RUN_OPTIONS.items():
-            if one.always or name in self.given:
-                words += one.words(getattr(self, name))
+        for name, known in RUN_OPTIONS.items():
+            if known.always or name in self.given:
+                words += known.words(getattr(self, name))
         return shlex.join(words)
 
 
@@ -328,7 +328,7 @@ def unmeant(name: str, protocol: "Protocol", instead: str | None = None) -> Inva
 def _defaults(record: type) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]], tuple[Any, ...]]:
     """The names of a record's options, what reads all their values at once, and their defaults."""
     options = options_of(record)
-    return tuple(options), attrgetter(*options), tuple(one.default for one in options.values())
+    return tuple(options), attrgetter(*options), tuple(option.default for option in options.values())
 
 
 def require_meant(
@@ -357,4 +357,4 @@ def is_default(value: Any, default: Any) -> bool:
 
 RUN_OPTIONS = options_of(RunRecord)
 COUNTING = (options_of(TrialRecord).keys() | options_of(TrialsRecord).keys()) - options_of(MadeRecord).keys()
-WRITTEN = {one.written: one for one in RUN_OPTIONS.values()}  # by the names of the command line and of files
+WRITTEN = {known.written: known for known in RUN_OPTIONS.values()}  # by the names of the command line and of files

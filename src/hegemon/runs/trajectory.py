@@ -16,7 +16,7 @@ from hegemon.engines.prospects import SILENT, STUCK, Prospects
 from hegemon.models.population import PopulationProtocol
 from hegemon.process.stopping import Stop
 from hegemon.runs.entrance import Entrance
-from hegemon.runs.faults import strike
+from hegemon.runs.faults import damage_of
 from hegemon.runs.history import History
 from hegemon.runs.plan import RunPlan
 from hegemon.runs.rates import EventProcess
@@ -195,7 +195,7 @@ class Trajectory:
         plan = self.plan
         output = (lambda state: plan.protocol.holds(plan.protocol.output, state)) if plan.stop.watch else None
         assert self.chance is not None
-        damage = strike(fault, self.engine, self.chance, output)
+        damage = damage_of(fault, self.engine, self.chance, output)
         self.engine.load(damage.configuration)
         self.applied += 1
         self.is_met = damage.is_seen and plan.is_ended
@@ -213,7 +213,7 @@ class Trajectory:
     def _meet_event(self, events: EventProcess) -> Happening:
         if self.observer:
             self.observer.begin()
-        before, after = events.strike(self.engine)
+        before, after = events.make_due(self.engine)
         happening = Happening(EVENT, (), (before,), (after,))
         self._end_step(happening)
         return happening

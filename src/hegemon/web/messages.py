@@ -41,10 +41,10 @@ class MessageWorld(World):
     )
 
     def __init__(
-        self, protocol: MessageProtocol, topology: Topology, asked: RunRecord, seed: int, engine: str = "auto"
+        self, protocol: MessageProtocol, topology: Topology, record: RunRecord, seed: int, engine: str = "auto"
     ):
         self.protocol, self.topology = protocol.adapt(topology), topology
-        self._around = surroundings_of(asked, self.protocol)
+        self._around = surroundings_of(record, self.protocol)
         self._kind, self.reason = follow_messages(engine, self.protocol, topology, self._around)
         self._rounds = RoundByRound(lambda: self._kind(self.protocol, topology, self._around, seed, 0))
         self.plan = round_by_round(self.protocol, topology)

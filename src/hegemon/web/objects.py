@@ -110,6 +110,6 @@ class ObjectLook:
     def byte(self, agent: Any) -> int:
         value = int(bool(self.protocol.output(agent, self.protocol.p)))
         for name, labels in self.classes.items():
-            found = getattr(agent, name, None)
-            value = value * len(labels) + (labels.index(found) if found in labels else 0)
+            label = getattr(agent, name, None)
+            value = value * len(labels) + (labels.index(label) if label in labels else 0)
         return value

@@ -388,13 +388,13 @@ class Session:
             self.world.unread = about_n(self.protocol) if self.agents < self.protocol.n else frozenset()
         values, lamps = self.world.readings()
         self._note_row(values)
-        found = {"readAt": self.step, "values": values, "lamps": lamps}
+        readings = {"readAt": self.step, "values": values, "lamps": lamps}
         if churns(self.given):
-            found["agents"] = self.agents
+            readings["agents"] = self.agents
         if self.trajectory.events:  # faults never end, so a time of healing is undefined
-            return found | {"healing": {}, "events": self.trajectory.events.measures(self.world.engine)}
+            return readings | {"healing": {}, "events": self.trajectory.events.measures(self.world.engine)}
         self.note = self._healing.watch(lamps.get("safe"), self.disturbed) or self.note
-        return found | {"healing": self._healing.record(self.disturbed)}
+        return readings | {"healing": self._healing.record(self.disturbed)}
 
     def _note_row(self, values: dict[str, Any]) -> None:
         steps = [row[0] for row in self.rows]

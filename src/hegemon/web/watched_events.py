@@ -70,7 +70,7 @@ def about_n(protocol: Protocol) -> frozenset[str]:
     return frozenset(
         name
         for name, chosen in protocol.sets.items()
-        if chosen.whole or any(one.bounds(values) != one.bounds(more) for one in chosen.counts)
+        if chosen.whole or any(count.bounds(values) != count.bounds(more) for count in chosen.counts)
     )
 
 

@@ -67,13 +67,13 @@ class AgentWorld(World):
         protocol.require_sound()
         self.protocol, self.topology, self.space = protocol, topology, protocol.space
         self.is_rounds = protocol.model.has_rounds
-        asked = scheduler_for(scheduler, protocol, topology)
-        self._forgets = self.is_rounds or asked.memoryless  # configuration and coins determine what follows
-        kind, self.reason = choose_watched(engine, protocol, topology, LARGEST_RASTER, asked)
-        self._options: dict[str, Any] = {"fast_forward": False} if kind is Rounds else scheduled(kind, asked)
+        law = scheduler_for(scheduler, protocol, topology)
+        self._forgets = self.is_rounds or law.memoryless  # configuration and coins determine what follows
+        kind, self.reason = choose_watched(engine, protocol, topology, LARGEST_RASTER, law)
+        self._options: dict[str, Any] = {"fast_forward": False} if kind is Rounds else scheduled(kind, law)
         self.kind = "bands" if kind.as_multiset else "graph" if protocol.n <= LARGEST_DRAWN else "raster"
         if self.kind == "graph" and not self.is_rounds:
-            self._scheduler, self.torus = asked, asked.torus
+            self._scheduler, self.torus = law, law.torus
         self.has_output = bool(protocol.outputs) and hasattr(protocol, "output")
         self._loud = outputs_change(protocol) if self.has_output else None
         quiet = never("never")
