@@ -426,6 +426,27 @@ class TrainsThatNeverMark(Trains):
         Trains.update(me, neighbours, 1, p)
 
 
+class TrainsThatKeepTheirCoin(Trains):
+    """New-Leader does not draw rand: whatever the node had decides whether its first train is marked."""
+
+    def update(me, neighbours, coins, p):
+        leader, rand = me.leader, me.rand
+        Trains.update(me, neighbours, coins, p)
+        if leader == 0 and me.leader == 1:
+            me.rand = rand
+
+
+class TrainsThatOverflowEarly(Trains):
+    """A carry out of the last wagon but one counts as an overflow: trains stay below 2^(N-1) instead of 2^N."""
+
+    def update(me, neighbours, coins, p):
+        expects_marked, bit, _ = look(me, neighbours, p)
+        if me.leader == 0 and bit >= 0 and error_overflow_last(me, expects_marked, 1, p):
+            new_leader(me, 1 if coins == 0 else 0)
+        else:
+            Trains.update(me, neighbours, coins, p)
+
+
 class TrainsWithMemory(Trains):
     """One more bit than the paper lists."""
 

@@ -146,8 +146,8 @@ CASES = {
         [{"protocol": broken.TrainsThatErr}],
     ),
     "trains.lemma4.2": (
-        trains.closed, {"tiny": (("path:3", 5),), "graphs": ("path:7", "star:5"), "trials": 2, "rounds": 20},
-        [{"protocol": broken.TrainsThatDoNotCount}],
+        trains.closed, {"tiny": (("path:3", 5),), "graphs": ("path:16", "star:5"), "trials": 2, "rounds": 20},
+        [{"protocol": broken.TrainsThatDoNotCount}, {"protocol": broken.TrainsThatOverflowEarly}],
     ),
     "trains.lemma4.8": (
         claimed("trains.lemma4.8"), {"cases": (("path:2", 5),), "starts": ("random",)},
@@ -189,7 +189,8 @@ CASES = {
     ),
     "trains.marks": (claimed("trains.marks"), {"lengths": (5,)}, []),
     "trains.marks.repaired": (
-        claimed("trains.marks.repaired"), {"lengths": (5,)}, [{"protocol": broken.TrainsThatAlwaysMark}],
+        claimed("trains.marks.repaired"), {"lengths": (5,)}, [{"protocol": broken.TrainsThatAlwaysMark},
+                                                            {"protocol": broken.TrainsThatKeepTheirCoin}],
     ),
     "trains.states": (claimed("trains.states"), {"lengths": (5, 10)}, []),
     "trains.states.repaired": (

@@ -2,6 +2,7 @@
 how many states there are."""
 
 import copy
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -201,8 +202,12 @@ def marks(repaired: bool) -> Callable[..., Outcome]:
         checks = []
         for N in lengths:
             case = protocol(n=2, N=N)
-            first = marked_after(case, fresh_leader(case, L_idx=1, F_idx=0))
-            later = marked_after(case, fresh_leader(case, L_idx=0, F_idx=N - 1))
+            fallen = [{"leader": 0, "F": "empty", "L": "empty", "rand": rand} for rand in (0, 1)]  # Err₁: New-Leader
+            first = max((marked(case, state) for state in fallen), key=lambda one: abs(one * 4 ** (N - 1) - 1))
+            wagons = {"F": "wagon", "F_idx": N - 2, "F_bit": 1, "F_carry": 0, "F_flag": 0}
+            wagons |= {"L": "wagon", "L_idx": N - 1, "L_bit": 0, "L_carry": 0, "L_flag": 0}
+            emitting = [{"leader": 1, **wagons, "rand": rand} for rand in (0, 1)]
+            later = max((marked(case, state) for state in emitting), key=lambda one: abs(one * 4**N - 1))
             lab.note(protocol=protocol.id, N=N, first_train=first, later_trains=later)
             checks.append(number_is(f"N = {N}: P(a later train is marked) · 4^N", later * 4**N, 1))
             what = f"N = {N}: P(the first train of a new leader is marked) · 4^N"
@@ -212,35 +217,28 @@ def marks(repaired: bool) -> Callable[..., Outcome]:
     return experiment
 
 
-def fresh_leader(case: Any, L_idx: int, F_idx: int) -> dict[int, float]:
-    """The states of a leader whose rand was drawn just now, with their probabilities."""
-    wagon = {"F": 1, "L": 1, "F_idx": F_idx, "F_bit": 1, "F_carry": 0, "F_flag": 0}
-    state = {"leader": 1, **wagon, "L_idx": L_idx, "L_bit": 0, "L_carry": 0, "L_flag": 0}
-    return {case.space.code(case.space.parse({**_named(case, state), "rand": x})): p for x, p in ((1, 0.25), (0, 0.75))}
-
-
-def _named(case: Any, state: dict[str, int]) -> dict[str, Any]:
-    return {**state, "F": "wagon", "L": "wagon"}
-
-
-def marked_after(case: Any, law: dict[int, float]) -> float:
-    """The probability that the next head is marked: the law of the leader's state, over all coins of its rounds."""
-    space, beside = (
-        case.space,
-        case.space.namespace(0),
-    )  # a neighbour with empty stations: nothing eliminates the leader
-    while True:
-        after: dict[int, float] = {}
-        for code, probability in law.items():
-            for coins in range(4):
-                state = copy.copy(space.namespace(code))
-                case.update(state, [beside], coins, case.p)
-                new = space.code(state)
-                after[new] = after.get(new, 0.0) + probability / 4
-        law = after
-        heads = {code: p for code, p in law.items() if space.namespace(code).L_idx == 0}
+def marked(case: Any, state: dict[str, Any]) -> float:
+    """The probability that a node in this state, which begins a train in the next round, marks the train behind it: the
+    law of its state, over all coins. `rand` of before must not matter."""
+    law = one_round(case, {case.space.code(case.space.parse(state)): 1.0})
+    for _ in range(2 * case.N):
+        law = one_round(case, law)
+        heads = {code: p for code, p in law.items() if case.space.namespace(code).L_idx == 0}
         if heads:
-            return sum(p for code, p in heads.items() if space.namespace(code).L_flag == 1)
+            return sum(p for code, p in heads.items() if case.space.namespace(code).L_flag == 1)
+    return math.nan  # no train follows
+
+
+def one_round(case: Any, law: dict[int, float]) -> dict[int, float]:
+    """Beside a neighbour with empty stations: nothing eliminates a leader."""
+    after: dict[int, float] = {}
+    for code, probability in law.items():
+        for coins in range(4):
+            state = copy.copy(case.space.namespace(code))
+            case.update(state, [case.space.namespace(0)], coins, case.p)
+            new = case.space.code(state)
+            after[new] = after.get(new, 0.0) + probability / 4
+    return after
 
 
 def states(repaired: bool) -> Callable[..., Outcome]:
