@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import hegemon as hg
 from hegemon.cli.main import main
 from hegemon.cli.results import pace
 from hegemon.errors import InvalidInput
@@ -396,3 +397,17 @@ def test_what_a_command_does_not_take_is_refused(words, said, tmp_path, monkeypa
     assert main(words) == 2
     message = capsys.readouterr().err
     assert said in message and is_one_sentence(message)
+
+
+def test_observables_are_measured_at_the_end_of_every_trial():
+    given = {"n": [6, 10], "s": 8, "until": "steps:300", "trials": 12, "workers": 1}
+    table = hg.sweep("timer", **given, observe="leaders,highest_timer")
+    plain = hg.sweep("timer", **given)
+    assert list(table["steps"]) == list(plain["steps"]) and list(table["seed"]) == list(plain["seed"])
+    assert (table["o.leaders"] == table["leaders"]).all()
+    for row in table.to_dict("records"):
+        protocol = hg.Timer(row["n"], s=8)
+        run = hg.simulate(protocol, until="steps:300", seed=row["seed"], trial=row["trial"])
+        assert max(run.configuration.agents["timer"]) == row["highest_timer"]
+    with pytest.raises(InvalidInput, match="timer has no observable 'boss'; choose leaders"):
+        hg.sweep("timer", **given, observe=["boss"])

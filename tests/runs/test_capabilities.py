@@ -84,11 +84,12 @@ def run_many(record):
 
 
 def run_as_a_worker(record):
-    """The rows that a study keeps; a study varies no option of the recording."""
+    """The rows that a study keeps; it records no history."""
     if unstudied := [name for name in record.given if not RUN_OPTIONS[name].is_axis and name != "seed"]:
         raise hg.InvalidInput(f"{unstudied[0]} is no axis")
-    made = course_of(MadeRecord(**vars(record)))
-    return [part.columns for part in worker._parts(worker.Prepared(made, 6), range(6), float("inf"))]
+    prepared = worker.prepared_for(MadeRecord(**vars(record)))
+    prepared.amount = 6
+    return [part.columns for part in worker._parts(prepared, range(6), float("inf"))]
 
 
 class Eager(Checkpoint):
@@ -282,7 +283,9 @@ def test_a_new_measure_is_in_every_trial_and_every_row(monkeypatch):
     )
     runs = hg.run_trials(hg.Pairwise(n=6), 40, seed=1, workers=1).runs
     assert [run.measures["parity"] for run in runs] == [run.steps % 2 for run in runs]
-    [*parts] = worker._parts(worker.Prepared(course_of(MadeRecord(hg.Pairwise(n=6))), 6), range(40), float("inf"))
+    [*parts] = worker._parts(
+        worker.Prepared(course_of(MadeRecord(hg.Pairwise(n=6))), amount=6), range(40), float("inf")
+    )
     assert all(part.columns["parity"] == [steps % 2 for steps in part.columns["steps"]] for part in parts)
 
 

@@ -152,7 +152,7 @@ def of_study(command: Callable[..., Any]) -> Callable[..., Any]:
         "set_": Annotated[list[str] | None, text("--set", "parameter=values: tau=1,2,4; repeatable", "NAME=VALUES")],
     }
     for one in known:
-        again, metavar = ("; repeatable", one.metavar) if one.repeats else ("", f"{one.metavar},…")
+        again, metavar = ("; repeatable", one.metavar) if one.repeats else ("", f"{one.metavar.removesuffix(',…')},…")
         made = text(one.flag, one.help.removesuffix("; repeatable") + again, metavar, one.panel)
         shown[one.written] = Annotated[list[str] | None if one.repeats else str | None, made]
     ours = [inspect.Parameter(name, NAMED, default=None, annotation=one) for name, one in shown.items()]

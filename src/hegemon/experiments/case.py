@@ -2,7 +2,7 @@
 
 The key covers everything that a result depends on: the fingerprints of the protocol and of the code, the resolved
 parameters, the contents of the files it names, the stop, the engine, the seed. The seed of a case comes from its
-description without engine and limit: trial k has the same start and the same graph on every engine.
+description without engine, limit and observables: trial k has the same start and the same graph on every engine.
 """
 
 import hashlib
@@ -18,11 +18,13 @@ from hegemon.experiments.fingerprints import code_fingerprint, file_digest, prot
 from hegemon.experiments.names import AXES, parameter_in, shown
 from hegemon.experiments.request import make_record
 from hegemon.graphs.topology import Topology
+from hegemon.models.naming import asked_observables
 from hegemon.process.stopping import parse_stop
 from hegemon.protocols.loading import file_of
 from hegemon.runs.record import RunRecord
 from hegemon.runs.setting import topology_for
 
+UNSAMPLED = ("engine_asked", "max_steps", "observe")  # trial k is the same with other values of these
 ALWAYS = ("graph", "start", "wake", "until", "engine")  # columns of every table, even with default values
 
 
@@ -92,7 +94,7 @@ class Case:
 
     @cached_property
     def seed(self) -> int:
-        sample = {name: value for name, value in self.description.items() if name not in ("engine_asked", "max_steps")}
+        sample = {name: value for name, value in self.description.items() if name not in UNSAMPLED}
         return int(_digest([self.study_seed, sample])[:12], 16)
 
     @cached_property
@@ -106,6 +108,7 @@ class Case:
         if protocol.model.has_starts:
             parse_stop(record.until, protocol)
             record.process()
+            asked_observables(protocol, record.observe)
             start = str(record.start or protocol.default_start)
             if start not in protocol.starts and not os.path.isfile(start):
                 raise InvalidInput(

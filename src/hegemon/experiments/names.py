@@ -56,6 +56,11 @@ def given_columns(names: Iterable[str], columns: Iterable[str], parameters: Mapp
     ]
 
 
+def observed_as(name: str) -> str:
+    """The column of an observable: `o.leaders` where a column of hegemon is called `leaders`."""
+    return f"o.{name}" if name in OURS else name
+
+
 def parameter_in(axis: str) -> str | None:
     """The name of the parameter that an axis varies; None for an axis of hegemon."""
     return axis.removeprefix(PREFIX) if axis.startswith(PREFIX) else None

@@ -136,6 +136,8 @@ def read_axes(axes: dict[str, Any]) -> dict[str, list[Any]]:
         axis = axis_named(str(name))
         if axis in parsed:
             raise InvalidInput(f"the axis {short(axis)} is given twice; give all its values once")
+        if axis == "observe":  # one value: all that is observed
+            values = [values if isinstance(values, bool | str) else ",".join(values)]
         parsed[axis] = parse_axis(short(axis), values)
     return parsed
 

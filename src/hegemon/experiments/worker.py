@@ -12,26 +12,32 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from hegemon.engines.pacing import Pace
 from hegemon.errors import InvalidInput
 from hegemon.experiments.case import Case
+from hegemon.experiments.names import observed_as
 from hegemon.experiments.store.moments import moments_of
 from hegemon.experiments.store.record_files import MOST_TRIALS, Columns, RecordFile, encode_record
 from hegemon.graphs.topology import Topology
 from hegemon.kept import read_kept
+from hegemon.models.naming import asked_observables
 from hegemon.protocols.loading import name_protocol
 from hegemon.runs.record import MadeRecord
 from hegemon.runs.run import Run
 from hegemon.runs.simulate import course_of, simulate
 from hegemon.runs.trial import BLOCK_ENGINE, Block, Course, Trial
 from hegemon.system import locked, peak_memory, user
+
+if TYPE_CHECKING:
+    from hegemon.engines.membership import Watcher
+    from hegemon.models.configuration import Configuration
 
 stopping = threading.Event()  # set by a driver with workers in threads of its own process, to stop them
 _files: dict[str, RecordFile] = {}
@@ -84,7 +90,7 @@ def _parts(prepared: "Prepared", trials: range, end: float) -> Iterator[TrialCol
         piece, trials = trials[:size], trials[size:]
         pace.start()
         block = course.block(piece)
-        for part in _single(course, piece) if block is None else _rows(block, piece):
+        for part in _single(prepared, piece) if block is None else _rows(prepared, block, piece):
             yield part
             if part.is_alone and time.perf_counter() > end:
                 return
@@ -94,36 +100,41 @@ def _parts(prepared: "Prepared", trials: range, end: float) -> Iterator[TrialCol
         prepared.amount = pace.amount
 
 
-def _single(course: Course, trials: range) -> Iterator[TrialColumns]:
+def _single(prepared: "Prepared", trials: range) -> Iterator[TrialColumns]:
     for trial in trials:
-        run = course(Trial(trial, keep=False, progress=_progress))
+        run = prepared.course(prepared.trial(trial))
         if run.interrupted:
             return
-        yield _part(run)
+        yield _part(prepared, run)
 
 
-def _rows(block: Block, trials: range) -> Iterator[TrialColumns]:
+def _rows(prepared: "Prepared", block: Block, trials: range) -> Iterator[TrialColumns]:
     """The results of a block, in the order of its trials; long trials are continued here by an engine of their own."""
     begin = 0
     for row in (*np.flatnonzero(~block.over).tolist(), len(trials)):
         if begin < row:
-            yield TrialColumns(_columns(block, begin, row), row - begin, is_alone=False)
+            yield TrialColumns(_columns(prepared, block, begin, row), row - begin, is_alone=False)
         if row < len(trials):
-            run = block.go_on(row, Trial(trials[row], keep=False, progress=_progress))
+            run = block.go_on(row, prepared.trial(trials[row]))
             if run.interrupted:
                 return
-            yield _part(run)
+            yield _part(prepared, run)
         begin = row + 1
 
 
-def _part(run: Run) -> TrialColumns:
-    return TrialColumns({name: [value] for name, value in row_of(run).items()}, 1, is_alone=True)
+def _part(prepared: "Prepared", run: Run) -> TrialColumns:
+    row = row_of(run) | prepared.observed(run.configuration)
+    return TrialColumns({name: [value] for name, value in row.items()}, 1, is_alone=True)
 
 
-def _columns(block: Block, begin: int, end: int) -> dict[str, list[Any]]:
+def _columns(prepared: "Prepared", block: Block, begin: int, end: int) -> dict[str, list[Any]]:
     """The columns of finished trials, with the values of `row_of`."""
     columns = {block.unit: block.steps[begin:end].tolist(), "reached": block.reached[begin:end].tolist()}
-    return columns | {"leaders": list(block.leaders[begin:end]), "engine": [BLOCK_ENGINE] * (end - begin)}
+    columns |= {"leaders": list(block.leaders[begin:end]), "engine": [BLOCK_ENGINE] * (end - begin)}
+    if prepared.watcher:
+        rows = [prepared.observed(block.final(row)) for row in range(begin, end)]
+        columns |= {name: [row[name] for row in rows] for name in rows[0]}
+    return columns
 
 
 @dataclass
@@ -131,7 +142,30 @@ class Prepared:
     """What the tasks of a case share, also in several threads."""
 
     course: Course
+    watcher: "Watcher | None" = None  # of what a study observes: the last configuration of each trial
     amount: int = 1  # trials that fit between two readings of the clock, as measured by the last task
+
+    def trial(self, number: int) -> Trial:
+        return Trial(number, keep=self.watcher is not None, progress=_progress)
+
+    def observed(self, configuration: "Configuration | None") -> dict[str, Any]:
+        """The observables of a trial's last configuration, as columns."""
+        if self.watcher is None or configuration is None:
+            return {}
+        return {observed_as(name): plain(value) for name, value in self.watcher.measure(configuration).items()}
+
+
+def prepared_for(record: MadeRecord) -> Prepared:
+    """What makes the trials of a record, whose observables are measured at the end of each trial."""
+    course: Any = course_of(record)  # refuses what the model has no observables for
+    if not record.observe:
+        return Prepared(course)
+    course = course_of(replace(record, observe=False))
+    from hegemon.engines.membership import Watcher
+
+    return Prepared(
+        course, Watcher(course.protocol, asked_observables(course.protocol, record.observe), course.topology)
+    )
 
 
 def prepare(task: dict[str, Any]) -> Prepared:
@@ -176,7 +210,7 @@ def _prepare(settings: str, seed: int, key: str) -> Prepared:
         )
     topology = case.topology()
     _compile(case, topology)
-    return Prepared(course_of(MadeRecord(**vars(case.record) | {"graph": topology, "seed": case.seed})))
+    return prepared_for(MadeRecord(**vars(case.record) | {"graph": topology, "seed": case.seed}))
 
 
 def _compile(case: Case, topology: Topology) -> None:

@@ -35,6 +35,7 @@ from hegemon.runs.values import (
     read_rates,
     read_share,
     write_faults,
+    write_observed,
     write_rates,
 )
 
@@ -181,7 +182,7 @@ class RunRecord:
     )  # fmt: skip
     observe: Mapping[str, Any] | bool | Sequence[str] = option(
         False, "what to record, such as leaders", metavar="NAME,…", panel=RECORDING, needs="has_configurations",
-        read=read_observed, is_axis=False,
+        read=read_observed, write=write_observed,
         about="True for the protocol's observables, names of some, or a dictionary of observables, recorded in "
         "`Run.history` at the steps `at`, or `every` K steps, or spread evenly",
     )  # fmt: skip

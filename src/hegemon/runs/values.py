@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from hegemon.runs.option import several, whole
+from hegemon.runs.option import plain, several, whole
 
 if TYPE_CHECKING:
     from hegemon.process.messages.crashes import Crash
@@ -42,6 +42,10 @@ def read_observed(given: Any) -> bool | tuple[str, ...]:
     if isinstance(given, bool):
         return given
     return tuple(name.strip() for name in (given.split(",") if isinstance(given, str) else given))
+
+
+def write_observed(given: Any) -> Any:
+    return given if isinstance(given, bool) else ",".join(given) if isinstance(given, list | tuple) else plain(given)
 
 
 def read_share(name: str) -> Callable[[Any], int | str]:
