@@ -36,8 +36,8 @@ from hegemon.runs.trial import BLOCK_ENGINE, Block, Course, Trial
 from hegemon.system import locked, peak_memory, user
 
 if TYPE_CHECKING:
-    from hegemon.engines.membership import Watcher
     from hegemon.models.configuration import Configuration
+    from hegemon.process.membership import Watcher
 
 stopping = threading.Event()  # set by a driver with workers in threads of its own process, to stop them
 _files: dict[str, RecordFile] = {}
@@ -161,7 +161,7 @@ def prepared_for(record: MadeRecord) -> Prepared:
     if not record.observe:
         return Prepared(course)
     course = course_of(replace(record, observe=False))
-    from hegemon.engines.membership import Watcher
+    from hegemon.process.membership import Watcher
 
     return Prepared(
         course, Watcher(course.protocol, asked_observables(course.protocol, record.observe), course.topology)
