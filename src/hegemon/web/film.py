@@ -45,6 +45,7 @@ MODULES = (
     "introduction.js",
     "setup.js",
     "choosing.js",
+    "typing.js",
     "settings.js",
     "sources.js",
     "main.js",

@@ -21,13 +21,18 @@ from hegemon.files import write_text
 from hegemon.models.protocol import Protocol
 from hegemon.runs.record import RunRecord
 from hegemon.runs.setting import Graph, Start
+from hegemon.web.colours import looks
 from hegemon.web.film import plain_script, read_page, scripts
 from hegemon.web.frames import greeting
 from hegemon.web.live.content import absent, content_of, require_live
 from hegemon.web.session import Session
 
-MODULES = ("seeds.js", "machine.js", "laboratory.js", "desk.js", "worker.js")  # of the Worker
-LARGEST_PAGE = 20_000_000  # bytes
+MODULES = ("seeds.js", "machine.js", "rules.js", "laboratory.js", "desk.js", "worker.js")  # of the Worker
+# The looks of rules that are typed: followers of eight classes, then leaders of these classes.
+PALETTE: list[dict[str, Any]] = [
+    {"part": "leader", "name": "output", "labels": ["", "leader"], "colours": ()},
+    {"part": "class", "name": "state", "labels": [*"01234567"], "colours": ()},
+]
 
 
 def read_file(name: str) -> bytes:
@@ -70,6 +75,7 @@ class LivePage:
         given |= {"wakes": [], "schedulers": [], "rates": False, "faults": False, "sizes": sizes}
         told |= {"choices": given | {"start": told["choices"]["start"]}, "protocols": {told["protocol"]: ""}}
         told |= {"reason": "a live page runs engine agents, in WebAssembly", "canChoose": False, "absent": self.absent}
+        told["palette"] = looks(PALETTE)
         observables = [name for name, values in content["observables"].items() if values is not None]
         return told | {"observables": {name: told["observables"][name] for name in observables}, "rows": []}
 

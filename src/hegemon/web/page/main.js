@@ -6,6 +6,7 @@ import { byId, element, markSource, showAgent, showBands, showFacts, showKill, s
 import { introduce } from "./introduction.js";
 import { Setup } from "./setup.js";
 import { Choosing } from "./choosing.js";
+import { Typing } from "./typing.js";
 import { Settings } from "./settings.js";
 import { Film, Live } from "./sources.js";
 
@@ -111,6 +112,7 @@ const take = {
     if (byId("film")) byId("film").hidden = state.film;
     settings.forget();
     setup.greet(greeting);
+    typing.greet(greeting);
     choosing.greet(greeting);
     byId("victims").max = greeting.n;
     byId("writebox").hidden = state.film || !greeting.writable.length;
@@ -276,6 +278,7 @@ const choosing = new Choosing(
   (agent) => { stage.selected = agent ?? state.selected; stage.draw(); },
 );
 const setup = new Setup((command) => source.ask(command));
+const typing = new Typing((command) => source.ask(command), (content, name) => download(content, name));
 
 // -- disturb
 

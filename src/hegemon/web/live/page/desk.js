@@ -1,6 +1,7 @@
 // Commands and frames of a run in this page: what the server's simulation is, in slices, so that nothing ever freezes.
 import { Laboratory } from "./laboratory.js";
 import { Refusal } from "./machine.js";
+import { fileOf, idleLines, protocolOf, readRules, readStart } from "./rules.js";
 
 const FRAME = 1000 / 45; // least milliseconds between two frames
 const WORK = 10; // milliseconds of work between two looks for commands
@@ -8,7 +9,8 @@ const SHARE = 5; // readings take at most one part in this many of the time
 const TOLD = 400; // steps per second up to which each shown step is described
 const SEEN = 1000; // milliseconds between two readings while nothing else asks for one
 const LARGEST_START = 200000;
-const AT_ONCE = new Set(["frame", "state", "disturbances", "pause", "speed", "focus", "stop_at_safe", "write"]);
+const LONGEST_RULES = 100000; // characters
+const AT_ONCE = new Set(["frame", "state", "file", "disturbances", "pause", "speed", "focus", "stop_at_safe", "write"]);
 const NOT_UNDERSTOOD = "the page sent a command that is not understood";
 
 export class Desk {
@@ -17,15 +19,16 @@ export class Desk {
     Object.assign(this, { laboratory, greeting, send, playing: false, wanted: true, changed: true, obeyed: 0, later: [] });
     Object.assign(this, { stopsAtSafe: false, playedFrom: 0, jump: null, debt: 0, sent: -Infinity, read: -Infinity, cost: 0, readings: {} });
     laboratory.fields = greeting.fields;
+    this.own = { laboratory, greeting: { ...greeting } };
     this.start({ n: greeting.n, start: greeting.start, seed: BigInt(greeting.setup.seed) });
     this.then = performance.now();
   }
 
   start(values, groups) {
-    const before = this.laboratory.n;
     this.laboratory.begin(values, groups);
     const { n, start, seed } = this.laboratory;
-    if (before !== n) this.speed = 10 ** Math.min(6, Math.max(1, String(n).length - 1));
+    if (this.many !== n) this.speed = 10 ** Math.min(6, Math.max(1, String(n).length - 1));
+    this.many = n;
     const setup = { ...this.greeting.setup, n: String(n), start, seed: String(seed) };
     Object.assign(this.greeting, { n, start, seed: String(seed), setup, ...shapeOf(this.greeting, n) });
     this.readings = this.laboratory.readings();
@@ -136,6 +139,7 @@ export class Desk {
       case "frame": this.wanted = true; return {};
       case "state": { const agent = this.agent(command); return { agent, state: laboratory.state(agent), neighbours: [] }; }
       case "disturbances": return { disturbances: laboratory.disturbances() };
+      case "file": { const { text, shares, leaders } = this.typed(command); readRules(text, shares, leaders); return { file: fileOf(text, shares, leaders) }; }
       case "focus": return {};
     }
     this.changed = true;
@@ -172,6 +176,8 @@ export class Desk {
       case "corrupt": laboratory.corrupt(whole("agents", command.agents, 1, laboratory.n)); return {};
       case "kill": laboratory.killLeader(); return {};
       case "start": return this.startOver(command);
+      case "rules": return this.runRules(command);
+      case "own": return this.runOwn();
     }
     throw new Refusal(NOT_UNDERSTOOD);
   }
@@ -186,12 +192,7 @@ export class Desk {
     const { laboratory } = this;
     if (!states) {
       values = { n: laboratory.n, seed: laboratory.seed, ...values };
-      const number = (name, text) => {
-        if (!/^\d{1,20}$/.test(String(text).trim())) throw new Refusal(`${name} = ${String(text).slice(0, 40)} is no whole number`);
-        return BigInt(String(text).trim());
-      };
-      const [n, seed] = [number("n", values.n), number("seed", values.seed)];
-      if (seed >= 2n ** 64n) throw new Refusal("the seed is out of range 0..2^64 - 1");
+      const [n, seed] = [numberIn("n", values.n), numberIn("seed", values.seed)];
       this.start({ n: Number(n), seed, start: values.start || laboratory.start });
       return {};
     }
@@ -206,6 +207,40 @@ export class Desk {
       return [1, code];
     });
     this.start({ n: laboratory.n, seed: laboratory.seed, start: String(file ?? "dropped.json").slice(0, 100) }, groups);
+    return {};
+  }
+
+  // -- rules that are typed on the page
+
+  typed({ text, start, leader }) {
+    const shares = readStart(String(start ?? ""));
+    const leaders = String(leader ?? "").split(",").map((name) => name.trim()).filter(Boolean);
+    return { text: String(text).slice(0, LONGEST_RULES), shares, leaders: leaders.length ? leaders : null };
+  }
+
+  runRules(command) {
+    const { text, shares, leaders } = this.typed(command);
+    const read = readRules(text, shares, leaders);
+    const made = protocolOf(read, text, this.own.greeting);
+    const laboratory = new Laboratory(this.laboratory.module, made.content, made.arrays);
+    laboratory.branch = this.laboratory.branch;
+    const n = command.n === undefined ? Math.min(100, this.laboratory.n) : numberIn("n", command.n);
+    const seed = command.seed === undefined ? this.laboratory.seed : numberIn("seed", command.seed);
+    laboratory.fields = made.greeting.fields;
+    laboratory.begin({ n: Number(n), start: made.greeting.start, seed }); // refused before anything else changes
+    Object.assign(this, { laboratory, greeting: made.greeting });
+    this.start({ n: Number(n), start: made.greeting.start, seed });
+    const idle = idleLines(read);
+    return idle.length ? { note: `line ${idle.join(", ")}: never used, because no agent ever gets into one of its states` } : {};
+  }
+
+  // Back to the protocol of the page.
+  runOwn() {
+    const { laboratory, greeting } = this.own;
+    laboratory.branch = this.laboratory.branch;
+    Object.assign(this, { laboratory, greeting: { ...greeting } });
+    const { n, start, setup } = greeting;
+    this.start({ n, start, seed: BigInt(setup.seed) });
     return {};
   }
 
@@ -244,6 +279,14 @@ export class Desk {
     this.endJump({});
     for (const command of this.later.splice(0)) this.answer(command.id, {});
   }
+}
+
+// A whole number that was typed, as a BigInt.
+function numberIn(name, text) {
+  const word = String(text).trim();
+  if (!/^\d{1,20}$/.test(word)) throw new Refusal(`${name} = ${word.slice(0, 40)} is no whole number`);
+  if (BigInt(word) >= 2n ** 64n) throw new Refusal(`${name} is out of range 0..2^64 - 1`);
+  return BigInt(word);
 }
 
 function refusalOf(error) {

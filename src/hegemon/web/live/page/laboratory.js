@@ -9,6 +9,7 @@ const [PATIENCE, LONGEST_JUMP] = [5000, 30000]; // milliseconds of a search for 
 const POINTS = 400; // of the curves
 const FAR = 2 ** 53 - 1;
 const LARGEST_MURDER = 10000;
+const MOST_AGENTS = 1e7;
 const FAULT = 2; // the purpose of a stream
 
 export class Laboratory {
@@ -22,9 +23,17 @@ export class Laboratory {
     this.writing = "";
   }
 
+  // What differs between populations of different size; nothing for an n that is not on this page.
+  sizeOf(n) {
+    const { sizeOf, sizes } = this.content;
+    if (!sizeOf) return sizes[n];
+    if (!(n >= 2 && n <= MOST_AGENTS)) throw new Refusal(`n = ${n} is out of range; take a whole number in 2..${MOST_AGENTS.toLocaleString("en")}`);
+    return sizeOf(n);
+  }
+
   // A new run; `groups` are those of a configuration that was dropped onto the page.
   begin({ n, start, seed }, groups) {
-    const size = this.content.sizes[n];
+    const size = this.sizeOf(n);
     if (!size && !groups) throw new Refusal(`n = ${n} is not on this page; choose one of ${Object.keys(this.content.sizes).join(", ")}`);
     const chosen = groups ? { groups } : size.starts[start];
     if (!chosen) throw new Refusal(`with n = ${n} this page has no start ${start}; choose one of ${Object.keys(size.starts).join(", ")}`);
@@ -34,7 +43,7 @@ export class Laboratory {
     if (this.machine?.n !== n) {
       this.machine = new Machine(this.module, { states: this.content.states.length, values: this.content.values, table: this.table, arcs: this.arcs, n });
     }
-    Object.assign(this, { n, start, seed, bounds: (size ?? this.content.sizes[this.n]).bounds });
+    Object.assign(this, { n, start, seed, bounds: (size ?? this.sizeOf(this.n)).bounds });
     this.goals = this.makeGoals();
     this.machine.seek(this.goals.quiet);
     this.machine.begin(chosen.groups, seed);
@@ -287,7 +296,9 @@ export class Laboratory {
       return sum;
     });
     const holds = low.some((row, k) => sums.every((sum, j) => row[j] <= sum && sum <= high[k][j]));
-    return holds && whole ? null : holds;
+    if (!holds || !whole) return holds;
+    const { least } = this.content.sets[name]; // counts that must not be there, where they are known
+    return least ? !least.some((counts) => counts.every((count, code) => numbers[code] >= count)) : null;
   }
 
   // The exact step at which `safe` was entered after the last disturbance.
@@ -295,7 +306,7 @@ export class Laboratory {
     const { applied } = this;
     if (isSafe === false) this.outside = { snapshot: this.machine.snapshot(), applied };
     else if (isSafe && !this.healing.has(applied)) {
-      const entry = this.outside?.applied === applied ? this.entry("safe") : null;
+      const entry = this.goals.safe && this.outside?.applied === applied ? this.entry("safe") : null;
       this.healing.set(applied, { step: entry ?? this.step, exact: entry !== null });
     }
     const told = { since: this.since, disturbed: applied > 0 };
