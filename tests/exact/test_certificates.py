@@ -202,7 +202,9 @@ def test_every_field_is_checked_or_said(name, tmp_path, capsys, monkeypatch):
 def test_a_checker_that_says_less_is_noticed(tmp_path, capsys, monkeypatch):
     """The twin that says the questions alone, as names, does not see another smallest n or another state."""
     given = hg.prove(CATALOGUE["pairwise"], property="closed", largest=0).certificate
-    monkeypatch.setattr(checker, "said", lambda one: [s["set"] for part in one["parts"] for s in part["statements"]])
+    monkeypatch.setattr(
+        checker, "described", lambda content: [s["set"] for part in content["parts"] for s in part["statements"]]
+    )
     paths = [path for path, _ in unnoticed(given, tmp_path, capsys)]
     assert ("parts", 0, "smallest_n") in paths and ("parts", 0, "states", 0) in paths
 

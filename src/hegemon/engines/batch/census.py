@@ -121,14 +121,14 @@ def can_change(census, i, j):  # type: ignore[no-untyped-def]
 
     An interaction that fails counts as a change: the run ends if it is ever drawn.
     """
-    found = np.int64(0)
+    possible = np.int64(0)
     for coin in range(census.head[COINS]):
         entry = look_up(census, i, j, coin)
         if entry == FULL:
             return np.int64(FULL)
         if entry & CHANGED:  # also true of BROKEN, which is negative
-            found = np.int64(1)
-    return found
+            possible = np.int64(1)
+    return possible
 
 
 @lean

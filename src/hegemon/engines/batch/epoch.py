@@ -35,17 +35,17 @@ from hegemon.engines.batch.census import (
 # Relative costs, in nanoseconds where they were measured; only their ratios matter.
 COLLISION, DRAW, CARD = 130.0, 55.0, 8.0
 
-# room: for how many touched agents, for how many cards; how many costs are listed; the width of the guide, and for how
-# many occupied slots. order to saved: over the occupied slots. bound: the agents below it are of this slot or of one
-# before; free: those from it on are not drawn yet. pair: of an interaction that is carried out by itself. touched: the
-# slots of touched agents. deck: responders to be dealt. kept: a generator to come back to. costs: entry m is the
-# cost of meeting m agents, none twice.
+# sizes: the most touched agents and the most cards that there is room for; how many costs are listed; the guide's entry
+# of an agent is its number shifted by so many bits, which suits so many occupied slots. order to saved: over the
+# occupied slots. bound: the agents below it are of this slot or of one before; free: those from it on are not drawn
+# yet. pair: of an interaction that is carried out by itself. touched: the slots of touched agents. deck: responders to
+# be dealt. kept: a generator to come back to. costs: entry m is the cost of meeting m agents, none twice.
 Workspace, open_workspace = bundle(
-    "Workspace", room=np.int64, order=np.int64, bound=np.int64, guide=np.int64, free=np.int64, rest=np.int64,
+    "Workspace", sizes=np.int64, order=np.int64, bound=np.int64, guide=np.int64, free=np.int64, rest=np.int64,
     firsts=np.int64, seconds=np.int64, saved=np.int64, pair=np.int64, touched=np.int32, deck=np.int32, kept=np.uint64,
     costs=np.float64,
 )  # fmt: skip
-AGENTS, CARDS, COSTS, SHIFT, OCCUPIED = range(5)
+MOST_TOUCHED, MOST_CARDS, LISTED_COSTS, GUIDE_SHIFT, GUIDE_OCCUPIED = range(5)
 
 # What an epoch did. sizes: the entries used, and the mask of `taken`; if that is 0 nothing is written down. written:
 # position, initiator, responder and coins of every interaction carried out by itself, WIDTH numbers each; taken: a hash
@@ -91,8 +91,8 @@ def new_workspace(capacity: int, n: int) -> Any:
     deck = min(DECK, n, int(math.sqrt(n * setup / (2 * COLLISION))) + 1)
     hands = np.empty(touched, np.int32), np.empty(deck, np.int32)  # nothing is read that was not written
     costs = listed_costs(n)
-    room = np.array([touched, deck, len(costs), 0, 0])
-    return Workspace(room, *np.zeros((9, capacity), np.int64), *hands, np.zeros(4, np.uint64), costs)
+    sizes = np.array([touched, deck, len(costs), 0, 0])
+    return Workspace(sizes, *np.zeros((9, capacity), np.int64), *hands, np.zeros(4, np.uint64), costs)
 
 
 def new_log(written: int, kinds: int) -> Any:
@@ -177,14 +177,14 @@ def lay_out(census, workspace, n):
             total += count
             bound[occupied] = total
             occupied += 1
-    room = workspace.room
-    if room[OCCUPIED] != occupied:
+    sizes = workspace.sizes
+    if sizes[GUIDE_OCCUPIED] != occupied:
         shift, width = np.int64(1), n / smaller(8.0 * occupied, float(census.head[CAPACITY]))
         while width >= 2.0:
             width *= 0.5
             shift += 1
-        room[OCCUPIED], room[SHIFT] = occupied, shift if width >= 1.0 else np.int64(0)
-    shift = room[SHIFT]
+        sizes[GUIDE_OCCUPIED], sizes[GUIDE_SHIFT] = occupied, shift if width >= 1.0 else np.int64(0)
+    shift = sizes[GUIDE_SHIFT]
     k = 0
     for entry in range(((n - 1) >> shift) + 1):
         while bound[k] <= entry << shift:
@@ -220,11 +220,11 @@ def collide(census, workspace, log, course, n, length):
     """
     touched, pair, rng = workspace.touched, workspace.pair, course.rng
     writing = log.sizes[MASK] > 0
-    room = workspace.room[AGENTS] - SPARE
-    listed = 2 * length < workspace.room[COSTS]  # a step meets two agents at most
+    most = workspace.sizes[MOST_TOUCHED] - SPARE
+    listed = 2 * length < workspace.sizes[LISTED_COSTS]  # a step meets two agents at most
     occupied, shift = lay_out(census, workspace, n)
     delayed = made = agents = alone = np.int64(0)
-    while agents < room and alone < room:
+    while agents < most and alone < most:
         met, left = 2 * delayed + agents, length - made
         run = listed_run(rng, n, met, left, workspace.costs) if listed else fresh_run(rng, n, met, left)
         delayed += run
@@ -256,9 +256,9 @@ def collide(census, workspace, log, course, n, length):
                 write_down(log, some_delayed_position(log, made), i, j, coin)
             delayed -= 1
             alone += 1
-            other = (x - agents) & 1  # which of the two agents of the delayed interaction is met
-            pair[side] = second_of(entry) if other else first_of(entry)
-            touched[agents] = first_of(entry) if other else second_of(entry)
+            is_second = (x - agents) & 1  # which of the two agents of the delayed interaction is met
+            pair[side] = second_of(entry) if is_second else first_of(entry)
+            touched[agents] = first_of(entry) if is_second else second_of(entry)
             agents += 1
         if fresh >= 0:
             pair[fresh] = draw_untouched(workspace, rng, n, shift)
@@ -318,7 +318,7 @@ def match(census, workspace, log, course, occupied, delayed):
     many = occupied * DRAW / CARD
     for k in range(occupied):
         need, pool = firsts[k], delayed
-        if need <= many and delayed <= workspace.room[CARDS]:
+        if need <= many and delayed <= workspace.sizes[MOST_CARDS]:
             continue
         delayed -= need
         firsts[k] = 0

@@ -51,9 +51,8 @@ class Diagram:
         states = sum(node.states for node in self.nodes)
         sentence = f"{self.title}: {states:,} states"
         sentence += f", {self.unreachable:,} more cannot occur" if self.unreachable else ""
-        return sentence + (
-            f"; a node is all states with the same {', '.join(self.merged_by)}" if self.merged_by else ""
-        )
+        sentence += f"; a node is all states with the same {', '.join(self.merged_by)}" if self.merged_by else ""
+        return sentence
 
 
 def diagram(protocol: Protocol, start: Start = None) -> Diagram:

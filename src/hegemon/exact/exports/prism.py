@@ -81,11 +81,8 @@ class _Model:
         for name, chosen in self.protocol.sets.items():
             condition = self.inside(chosen)
             word = "".join(c if c.isalnum() or c == "_" else "_" for c in name)
-            yield (
-                f'label "{word}" = {condition};'
-                if condition
-                else f"// the set {name} is no sum of counts, and is not listed"
-            )
+            unlisted = f"// the set {name} is no sum of counts, and is not listed"
+            yield f'label "{word}" = {condition};' if condition else unlisted
         yield from ("", 'rewards "steps"', "  true : 1;", "endrewards")
 
     def legend(self) -> Iterator[str]:
@@ -103,9 +100,8 @@ class _Model:
         """The condition that the configuration is in the set; empty if it cannot be written."""
         if chosen.whole:
             return self.listed(chosen)
-        rows = [
-            " & ".join(self._between(*bound) for bound in row.items()) for row in chosen.bounds(self.protocol.values)
-        ]
+        bounds = chosen.bounds(self.protocol.values)
+        rows = [" & ".join(self._between(*bound) for bound in row.items()) for row in bounds]
         return " | ".join(f"({row or 'true'})" for row in rows) if len(rows) > 1 else rows[0] or "true"
 
     def _between(self, condition: Callable[..., Any], bounds: tuple[int, int]) -> str:

@@ -84,9 +84,7 @@ class DelayedEnumeration(Enumeration):
     def _joined(self, flying: tuple[Passage, ...], passage: Passage, arrivals: list[int]) -> tuple[Passage, ...]:
         for arrival in arrivals:
             if self.around.order == "fifo":
-                link = [
-                    flown.arrival for flown in flying if (flown.source, flown.port) == (passage.source, passage.port)
-                ]
-                arrival = max([arrival, *link])
+                link = passage.source, passage.port
+                arrival = max([arrival, *(ahead.arrival for ahead in flying if (ahead.source, ahead.port) == link)])
             flying = tuple(sorted((*flying, passage._replace(arrival=arrival)), key=lambda flown: flown.arrival))
         return flying

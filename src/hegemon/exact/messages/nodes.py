@@ -140,9 +140,9 @@ class LocalStates:
     ) -> Iterator[tuple[Any, ...]]:
         def call(coins: ScriptedCoins) -> tuple[Any, NodeResult]:
             node = self.thawed(local, round)
-            read = () if inbox is None else ({port: thaw(message) for port, message in inbox},)
+            received = () if inbox is None else ({port: thaw(message) for port, message in inbox},)
             sending = {port: thaw(message) for port, message in self.states[local].outbox}
-            return node, self._ask(function, node, (*read, coins), sending)
+            return node, self._ask(function, node, (*received, coins), sending)
 
         known = dict(drawn)
         for coins, (node, result) in branches(call, known, self.ordered):
