@@ -9,8 +9,11 @@ import pytest
 
 import hegemon as hg
 from hegemon.cli import tracing
+from hegemon.exact import verification
 from hegemon.experiments import worker
+from hegemon.models.model import MODELS
 from hegemon.runs import course, measures
+from hegemon.runs.capabilities import KNOWN
 from hegemon.runs.checkpoint import Checkpoint
 from hegemon.runs.option import option
 from hegemon.runs.record import RUN_OPTIONS, MadeRecord, RunRecord
@@ -235,6 +238,14 @@ def cases():
 
 def test_every_option_has_a_value_that_changes_something():
     assert VALUES.keys() == RUN_OPTIONS.keys()
+
+
+def test_every_path_is_covered():
+    """A path that declares what it supports, and that no generated test tries, is noticed here."""
+    ours = {supports.path for supports in (course.BLOCK, course.LASTING, course.KEPT, tracing.TRACED, content.SUPPORTS)}
+    homes = {model.home(part).supports.path for part in ("course", "world") for model in MODELS.values()}
+    questions = (verification.OF_CHANCE, verification.OF_INPUTS, verification.OF_SCHEDULES, verification.OF_MESSAGES)
+    assert KNOWN.keys() == ours | homes | {supports.path for supports in questions}  # tests/exact/test_questions.py
 
 
 @pytest.mark.parametrize(("path", "base"), cases())

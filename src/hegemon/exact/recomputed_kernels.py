@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hegemon.compute.caching import inlined_kernel, kernel
+from hegemon.exact.kernels import digits
 
 WORD = 64
 DONE = -1
@@ -55,20 +56,13 @@ def smallest(key, codes, q, turns):
 
 
 @kernel
-def read(key, q, codes):
-    for place in range(len(codes)):
-        codes[place] = key % q
-        key //= q
-
-
-@kernel
 def mark_representatives(first, last, size, n, q, turns, words):
     """The map of the keys that are the least among their rotations."""
     codes = np.empty(n, np.int64)
     for word in range(first, last):
         marks = np.uint64(0)
         for key in range(word * WORD, min((word + 1) * WORD, size)):
-            read(key, q, codes)
+            digits(key, q, codes)
             if smallest(key, codes, q, turns) == key:
                 marks |= np.uint64(1) << np.uint64(key - word * WORD)
         words[word] = marks
@@ -126,7 +120,7 @@ def find_exit(first, last, model, inside, outputs_too):
     rank = np.int64(model.before[first])
     for key in representatives(first, last, model.words):
         if inside[rank]:
-            read(key, model.after_first.shape[0], codes)
+            digits(key, model.after_first.shape[0], codes)
             for arc in range(len(model.arcs)):
                 if outputs_too:
                     if changes_output(arc, codes, model):
@@ -144,7 +138,7 @@ def count_exits(first, last, model, inside):
     rank, number = np.int64(model.before[first]), 0
     for key in representatives(first, last, model.words):
         if inside[rank]:
-            read(key, model.after_first.shape[0], codes)
+            digits(key, model.after_first.shape[0], codes)
             for arc in range(len(model.arcs)):
                 if not inside[target(key, arc, codes, model)]:
                     number += 1
@@ -160,7 +154,7 @@ def spread(first, last, model, marked, allowed):
     rank, number = np.int64(model.before[first]), 0
     for key in representatives(first, last, model.words):
         if not marked[rank] and allowed[rank]:
-            read(key, model.after_first.shape[0], codes)
+            digits(key, model.after_first.shape[0], codes)
             for arc in range(len(model.arcs)):
                 if marked[target(key, arc, codes, model)]:
                     marked[rank] = True
@@ -184,7 +178,7 @@ def sweep(first, last, backwards, model, active, cost, values, moves, frozen, lo
         place = len(keys) - 1 - step if backwards else step
         key, rank = keys[place], model.before[first] + place
         if active[rank]:
-            read(key, model.after_first.shape[0], codes)
+            digits(key, model.after_first.shape[0], codes)
             total, rest = float(cost), len(model.arcs)
             for arc in range(len(model.arcs)):
                 after = target(key, arc, codes, model)
@@ -208,7 +202,7 @@ def largest_residual(first, last, model, active, values):
     rank, worst, highest = np.int64(model.before[first]), 0.0, 0.0
     for key in representatives(first, last, model.words):
         if active[rank]:
-            read(key, model.after_first.shape[0], codes)
+            digits(key, model.after_first.shape[0], codes)
             total = float(len(model.arcs))
             for arc in range(len(model.arcs)):
                 total += values[target(key, arc, codes, model)] - values[rank]
@@ -224,7 +218,7 @@ def summed(first, last, model, values):
     q, codes = model.after_first.shape[0], np.empty(len(model.powers), np.int64)
     rank, total, number = np.int64(model.before[first]), 0.0, 0
     for key in representatives(first, last, model.words):
-        read(key, q, codes)
+        digits(key, q, codes)
         orbit, turned = 1, key
         if model.turns > 0:
             for place in range(len(codes) - 1, 0, -1):
@@ -245,7 +239,7 @@ def push(first, last, model, level, now):
     rank, number = np.int64(model.before[first]), 0
     for key in representatives(first, last, model.words):
         if level[rank] == now:
-            read(key, model.after_first.shape[0], codes)
+            digits(key, model.after_first.shape[0], codes)
             for arc in range(len(model.arcs)):
                 if not changes_output(arc, codes, model):
                     after = target(key, arc, codes, model)
@@ -263,7 +257,7 @@ def find_into(first, last, model, level, now, wanted):
     rank = np.int64(model.before[first])
     for key in representatives(first, last, model.words):
         if level[rank] == now:
-            read(key, model.after_first.shape[0], codes)
+            digits(key, model.after_first.shape[0], codes)
             for arc in range(len(model.arcs)):
                 if not changes_output(arc, codes, model) and target(key, arc, codes, model) == wanted:
                     return key

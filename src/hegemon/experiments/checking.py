@@ -178,7 +178,7 @@ def check_decisions(protocol: Any, topology: Topology) -> str:
 
     adapted = protocol.adapt(topology)
     engine = Nodes(adapted, topology, Surroundings(adapted), 0, 0)
-    engine.play(STEPS["rounds"])
+    engine.run(STEPS["rounds"])
     found = Counter(node.status for node in engine.nodes.values())
     for status in found:
         if status not in (None, ELECTED, NON_ELECTED):
