@@ -22,7 +22,7 @@ def watch_protocol(
         str | None, path("--save", "no page: a film (.html, .gif, .mp4) or a picture (.png, .svg, .pdf)")
     ] = None,
     live: Annotated[
-        str | None, path("--live", "no server: a page that runs by itself, without Python (.html)")
+        str | None, path("--live", "no server: a page that runs by itself (.html); a folder: of every protocol")
     ] = None,
     as_: Annotated[
         str, option("--as", help="which picture: moment (the end), strip, or space-time (default)", metavar="KIND")
@@ -52,6 +52,10 @@ def watch_protocol(
     from hegemon.runs.rates import churns
     from hegemon.web.watch import Builder, Watching, check_film_path, picture_kind, save_film
 
+    if live and not asked.get("protocol") and not live.lower().endswith((".html", ".htm")):
+        if given := [name for name, value in asked.items() if value]:
+            raise InvalidInput(f"a folder of live pages is made without {given[0]}; name a protocol, or leave it out")
+        return save_shelf(live, quiet)
     record = make_record(with_story(asked), naming=NAMING)
     if live:
         others = {"save": save, "as": as_, "moments": moments, "write": write, "until": until, "max-steps": max_steps}
@@ -99,6 +103,15 @@ def watch_protocol(
     with Progress(quiet=quiet):  # the first time, code is compiled
         page = Watching(builder, host, port, each)
     serve_page(page, is_loopback(host), no_browser)
+
+
+def save_shelf(folder: str, quiet: bool) -> None:
+    """Write a live page for every protocol of the catalogue that can be one."""
+    from hegemon.web.live.shelf import make_shelf
+
+    with Progress(quiet=quiet) as shown:
+        live, others = make_shelf(folder, shown.show)
+    print(f"{folder}: {counted(live, 'live page')}, and index.html, which says why the others ({others}) have none")
 
 
 def save_live(record: Any, path: str, dark: bool, quiet: bool) -> None:

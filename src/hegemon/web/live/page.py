@@ -35,6 +35,9 @@ PALETTE: list[dict[str, Any]] = [
 ]
 
 
+QUOTED_NONE = "'none'"
+
+
 def read_file(name: str) -> bytes:
     return files("hegemon.web.live").joinpath(name).read_bytes()
 
@@ -84,11 +87,7 @@ class LivePage:
         theme = "" if dark is None else f"window.HEGEMON_THEME = {json.dumps('dark' if dark else 'light')};\n"
         found = [f"{theme}window.HEGEMON_LIVE = true;", scripts()]
         style = f"\n{read_page('style.css')}"
-        allowed = " ".join(f"'sha256-{_digest(text)}'" for text in found)
-        policy = (
-            f"default-src 'none'; script-src {allowed} 'wasm-unsafe-eval'; style-src 'sha256-{_digest(style)}'; "
-            "worker-src blob:; img-src data: blob:; base-uri 'none'; form-action 'none'"
-        )
+        policy = policy_of(found, style)
         head = f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n<style>{style}</style>'
         page = read_page("index.html").replace('<link rel="stylesheet" href="style.css">', head)
         data = f'<script type="text/plain" id="laboratory">{self.laboratory}</script>\n'
@@ -119,6 +118,15 @@ def packed(told: dict[str, Any], content: dict[str, Any], arrays: list[np.ndarra
     parts = [first, kernels(), *(array.tobytes() for array in arrays)]
     text = struct.pack("<5I", *map(len, parts)) + b"".join(parts)
     return base64.b64encode(zlib.compress(text, 9)).decode()
+
+
+def policy_of(texts: list[str], style: str) -> str:
+    """What a page may do: run these scripts and the kernels, look like this, and make no request."""
+    allowed = " ".join([f"'sha256-{_digest(text)}'" for text in texts] + ["'wasm-unsafe-eval'"] * bool(texts))
+    return (
+        f"default-src 'none'; script-src {allowed or QUOTED_NONE}; style-src 'sha256-{_digest(style)}'; "
+        "worker-src blob:; img-src data: blob:; base-uri 'none'; form-action 'none'"
+    )
 
 
 def _starts(content: dict[str, Any]) -> list[str]:

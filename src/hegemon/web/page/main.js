@@ -89,6 +89,7 @@ const take = {
     state.selected = null;
     document.body.classList.toggle("film", state.film);
     showFacts(greeting);
+    byId("lamps").dataset.names = ""; // lamps of one name may mean something else
     byId("absentbox").hidden = !greeting.absent;
     byId("absent").replaceChildren(...(greeting.absent ?? []).map((text) => element("li", text)));
     byId("bandaxis").hidden = true;
