@@ -71,8 +71,8 @@ def draw_graph(protocol: Any, topology: Any, configuration: Any, title: str, pat
 
 def first_sentence(function: Callable[..., Any]) -> str:
     """The first sentence of a function's docstring, for use within another sentence."""
-    said = (inspect.getdoc(function) or "").split("\n")[0].rstrip(".")
-    return said[:1].lower() + said[1:]
+    sentence = (inspect.getdoc(function) or "").split("\n")[0].rstrip(".")
+    return sentence[:1].lower() + sentence[1:]
 
 
 def place_nodes(graph: Any, name: str = "") -> Places:
@@ -92,8 +92,8 @@ def place_nodes(graph: Any, name: str = "") -> Places:
 
 
 def lattice_shape(name: str) -> tuple[int, int]:
-    found = re.fullmatch(r"(?:grid|torus):(\d+)x(\d+)", name)
-    return (int(found[1]), int(found[2])) if found else (0, 0)
+    match = re.fullmatch(r"(?:grid|torus):(\d+)x(\d+)", name)
+    return (int(match[1]), int(match[2])) if match else (0, 0)
 
 
 def wraps(edge: tuple[int, int], places: Places, name: str) -> bool:

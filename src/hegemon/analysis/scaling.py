@@ -92,12 +92,12 @@ def fit(x: Any, samples: Sequence[np.ndarray]) -> Slope:
 def between(sizes: Any, samples: Sequence[np.ndarray], law: Law, rival: Law) -> Place:
     """Fit mean = c * law^(1-s) * rival^s over the sizes and locate s."""
     sizes = np.asarray(sizes, float)
-    claimed, other = law.of(sizes), rival.of(sizes)
+    claimed, rival_values = law.of(sizes), rival.of(sizes)
     scaled = [np.asarray(values, float) / claimed[k] for k, values in enumerate(samples)]
     ratios = np.array([values.mean() for values in scaled])
-    rivals = ratios * claimed / other
+    rivals = ratios * claimed / rival_values
     return Place(
-        fit(np.log(other / claimed), scaled),
+        fit(np.log(rival_values / claimed), scaled),
         constant=float(np.exp(np.log(ratios).mean())),
         spread=float(ratios.max() / ratios.min()),
         rival_spread=float(rivals.max() / rivals.min()),

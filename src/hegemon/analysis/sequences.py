@@ -65,31 +65,31 @@ def looks(first: int = FIRST, factor: float = FACTOR) -> Iterator[int]:
 
 def look_points(trials: int, first: int = FIRST, factor: float = FACTOR) -> list[int]:
     """The inspections that this many trials reach."""
-    found: list[int] = []
+    points: list[int] = []
     for number in looks(first, factor):
         if number > trials:
-            return found
-        found.append(number)
-    return found
+            return points
+        points.append(number)
+    return points
 
 
 def mean(values: np.ndarray, points: Sequence[int], confidence: float = CONFIDENCE) -> list[SequentialInterval]:
     """The mean at every inspection, of values in the order of the trials; tightest at the first inspection."""
     values = _values(values, points, "mean", FEWEST)
-    found = []
+    intervals = []
     for trials in points:
         seen = values[:trials]
         centre = float(seen.mean())
         half = _width(trials, points[0], 1 - confidence) * float(seen.std(ddof=1))
         if half == 0:
-            found.append(SequentialInterval(trials, centre, centre, centre))
+            intervals.append(SequentialInterval(trials, centre, centre, centre))
         elif seen.min() >= 0:
-            found.append(
+            intervals.append(
                 SequentialInterval(trials, centre, centre * math.exp(-half / centre), centre * math.exp(half / centre))
             )
         else:
-            found.append(SequentialInterval(trials, centre, centre - half, centre + half))
-    return found
+            intervals.append(SequentialInterval(trials, centre, centre - half, centre + half))
+    return intervals
 
 
 def mean_p_value(values: np.ndarray, claimed: float, first: int) -> float:
@@ -120,11 +120,11 @@ def proportion(
     values = _values(successes, points, "proportion")
     if not np.isin(values, (0, 1)).all():
         raise InvalidInput("a proportion is of successes and failures; give true or false, or 1 or 0, for every trial")
-    found = []
+    intervals = []
     for trials in points:
         good = int(values[:trials].sum())
-        found.append(SequentialInterval(trials, good / trials, *proportion_interval(good, trials, confidence)))
-    return found
+        intervals.append(SequentialInterval(trials, good / trials, *proportion_interval(good, trials, confidence)))
+    return intervals
 
 
 def proportion_interval(successes: int, trials: int, confidence: float = CONFIDENCE) -> Interval:
@@ -157,14 +157,14 @@ def quantile(
     if not 0 < level < 1:
         raise InvalidInput(f"the quantile {level} is out of range; give a number between 0 and 1, such as 0.5")
     values = _values(values, points, "quantile", infinite=True)
-    found = []
+    intervals = []
     for trials in points:
         seen = np.sort(values[:trials])
         fewest, most = quantile_counts(trials, level, confidence)
         low = seen[fewest - 1] if fewest else -math.inf
         high = seen[most] if most < trials else math.inf
-        found.append(SequentialInterval(trials, float(sample_quantile(seen, level)), float(low), float(high)))
-    return found
+        intervals.append(SequentialInterval(trials, float(sample_quantile(seen, level)), float(low), float(high)))
+    return intervals
 
 
 @lru_cache(maxsize=4096)

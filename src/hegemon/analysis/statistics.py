@@ -111,13 +111,13 @@ def summarize_times(times: Any, reached: Any) -> dict[str, Any]:
     """
     times, reached = np.asarray(times, dtype=float), np.asarray(reached, dtype=bool)
     met = times[reached]
-    found = summarize(met) | {"censored": len(times) - len(met), "mean_at_least": None, "mean_of_reached": None}
-    if found["censored"]:
+    summary = summarize(met) | {"censored": len(times) - len(met), "mean_at_least": None, "mean_of_reached": None}
+    if summary["censored"]:
         unknown = np.where(reached, times, np.inf)
-        found |= {"mean_at_least": float(times.mean()), "mean_of_reached": found["mean"]}
-        found |= dict.fromkeys(("mean", "ci95", "standard_error"))
-        found |= {"median": finite(np.median(unknown)), "maximum": None}
-    return found
+        summary |= {"mean_at_least": float(times.mean()), "mean_of_reached": summary["mean"]}
+        summary |= dict.fromkeys(("mean", "ci95", "standard_error"))
+        summary |= {"median": finite(np.median(unknown)), "maximum": None}
+    return summary
 
 
 def finite(value: float) -> float | None:

@@ -27,16 +27,16 @@ def bundle(name: str, **kinds: Any) -> Any:
 
 def addresses(arrays: Any) -> np.ndarray:
     """What is passed to a kernel for a bundle, found once; the caller must keep the arrays."""
-    found: np.ndarray | None = vars(arrays).get("_addresses")
-    if found is not None:
-        return found
+    known: np.ndarray | None = vars(arrays).get("_addresses")
+    if known is not None:
+        return known
     for array, kind in zip(arrays, arrays.element_types, strict=True):
         if array.dtype != kind or not array.flags.c_contiguous:
             raise TypeError(f"{type(arrays).__name__} holds an array of {array.dtype} in place of {kind}")
     if CHECKED:
         return arrays
-    found = arrays._addresses = np.array([_address(array) for array in arrays], np.int64)
-    return found
+    known = arrays._addresses = np.array([_address(array) for array in arrays], np.int64)
+    return known
 
 
 def _address(array: np.ndarray) -> int:

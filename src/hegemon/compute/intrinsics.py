@@ -75,37 +75,38 @@ def require(typing_context: Any, condition: Any) -> tuple[Any, ...]:
 def opener(group: Any, element_types: list[Any]) -> Any:
     """The function with which a kernel opens the addresses that are passed to it: a tuple `group` of pointers."""
     if CHECKED:
-        return njit(lambda given: given)
+        return njit(lambda arrays: arrays)
     pointers = [types.CPointer(kind) for kind in element_types]
 
     @intrinsic
-    def opened(typing_context: Any, given: Any) -> Any:
+    def opened(typing_context: Any, addresses: Any) -> Any:
         kind = types.BaseTuple.from_types(pointers, group)
 
         def generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
-            first = context.make_array(given)(context, builder, arguments[0]).data
+            first = context.make_array(addresses)(context, builder, arguments[0]).data
             words = [builder.load(builder.gep(first, [ir.IntType(32)(k)])) for k in range(len(pointers))]
             parts = [
-                builder.inttoptr(word, context.get_value_type(one)) for word, one in zip(words, pointers, strict=True)
+                builder.inttoptr(word, context.get_value_type(pointer))
+                for word, pointer in zip(words, pointers, strict=True)
             ]
             return context.make_tuple(builder, kind, parts)
 
-        return kind(given), generate
+        return kind(addresses), generate
 
     return opened
 
 
 @intrinsic
 def _attempt(typing_context: Any, function: Any, scratch: Any, parameters: Any, layout: Any, told: Any) -> Any:
-    found = function.get_call_type(typing_context, (scratch, parameters, layout, told), {})
+    call_type = function.get_call_type(typing_context, (scratch, parameters, layout, told), {})
 
     def generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
-        made = function.dispatcher.get_compile_result(found)
+        made = function.dispatcher.get_compile_result(call_type)
         context.add_linking_libs([made.library])
-        status, answer = context.call_internal_no_propagate(builder, made.fndesc, found, arguments[1:])
+        status, answer = context.call_internal_no_propagate(builder, made.fndesc, call_type, arguments[1:])
         return builder.select(status.is_ok, answer, answer.type(FAILED))
 
-    return found.return_type(function, *found.args), generate
+    return call_type.return_type(function, *call_type.args), generate
 
 
 def _attempt_plainly(scratch, parameters, layout, told):  # type: ignore[no-untyped-def]

@@ -20,10 +20,10 @@ class Unkept(Exception):
     """A value that cannot be kept exactly; the reason completes a sentence."""
 
 
-def classes_of(function: Any, *more: type) -> dict[str, type]:
-    """The classes that the author of a function can name, with `more` of the engine's."""
-    found = {name: one for name, one in getattr(function, "__globals__", {}).items() if isinstance(one, type)}
-    return found | {SimpleNamespace.__name__: SimpleNamespace} | {one.__name__: one for one in more}
+def classes_of(function: Any, *further: type) -> dict[str, type]:
+    """The classes that the author of a function can name, with `further` ones of the engine's."""
+    named = {name: value for name, value in getattr(function, "__globals__", {}).items() if isinstance(value, type)}
+    return named | {known_class.__name__: known_class for known_class in (SimpleNamespace, *further)}
 
 
 def portray(value: Any, classes: dict[str, type]) -> str:
@@ -48,7 +48,7 @@ def revive(text: str, classes: dict[str, type]) -> Any:
 class _Painter:
     def __init__(self, classes: dict[str, type]):
         self.entries: list[list[Any]] = []
-        self._names = {one: name for name, one in classes.items()}
+        self._names = {known_class: name for name, known_class in classes.items()}
         self._places: dict[int, int | None] = {}
         self._alive: list[Any] = []  # keeps objects alive, so that no `id` is used twice
 
@@ -73,7 +73,7 @@ class _Painter:
         if isinstance(value, np.generic) and value.dtype.kind in "biuf":
             return ["numpy", value.dtype.str, value.item()]
         if isinstance(value, dict) and (kind is dict or kind.__name__ == "defaultdict"):
-            return ["dict", *[[self.note(key), self.note(one)] for key, one in value.items()]]
+            return ["dict", *[[self.note(key), self.note(content)] for key, content in value.items()]]
         if kind.__name__ in MAKERS and MAKERS[kind.__name__] is kind:
             return [kind.__name__, *map(self.note, value)]
         if kind not in self._names:
@@ -83,22 +83,22 @@ class _Painter:
             return ["named", name, *map(self.note, value)]
         if kind.__base__ in (tuple, list, dict, set, frozenset) or not hasattr(value, "__dict__"):
             raise Unkept(f"it has a {kind.__name__}")
-        return ["object", name, *[[key, self.note(one)] for key, one in vars(value).items()]]
+        return ["object", name, *[[key, self.note(content)] for key, content in vars(value).items()]]
 
 
 def _make(kind: str, parts: list[Any], made: list[Any], classes: dict[str, type]) -> Any:
     if kind == "numpy":
         return np.dtype(parts[0]).type(parts[1])
     if kind == "dict":
-        return {_look(key, made): _look(one, made) for key, one in parts}
+        return {_look(key, made): _look(part, made) for key, part in parts}
     if kind == "named":
-        return classes[parts[0]](*[_look(one, made) for one in parts[1:]])
+        return classes[parts[0]](*[_look(part, made) for part in parts[1:]])
     if kind == "object":
         kind_of: Any = classes[parts[0]]
-        found = kind_of.__new__(kind_of)
-        vars(found).update({key: _look(one, made) for key, one in parts[1:]})
-        return found
-    return MAKERS[kind](_look(one, made) for one in parts)
+        remade = kind_of.__new__(kind_of)
+        vars(remade).update({key: _look(part, made) for key, part in parts[1:]})
+        return remade
+    return MAKERS[kind](_look(part, made) for part in parts)
 
 
 def _look(reference: Any, made: list[Any]) -> Any:

@@ -192,8 +192,8 @@ def hypergeometric(state, good, bad, draws):
     if fewer == 0:
         return np.int64(good)
     rarer = smaller(good, bad)
-    more = larger(rarer, fewer)
-    count = _hypergeometric(state, more, total - more, smaller(rarer, fewer))
+    marked = larger(rarer, fewer)
+    count = _hypergeometric(state, marked, total - marked, smaller(rarer, fewer))
     if rarer != good:
         count = fewer - count
     if fewer != draws:

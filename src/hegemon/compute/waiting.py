@@ -68,12 +68,12 @@ def cost_of_run(n, used, length):
 
     The chance is (n - used)! / (n - used - 2 length)! / (n (n - 1))^length; 2 * length <= n - used.
     """
-    size, one = float(n), 1.0 / n
-    p, more = used * one, 2.0 * length * one
-    q = p + more
+    size, share = float(n), 1.0 / n
+    p, added = used * share, 2.0 * length * share
+    q = p + added
     if q >= _MODERATE:
         cost = deviance(size, -float(used + 2 * length)) - deviance(size, -float(used))
-        return cost - length * _minus_log(one)
+        return cost - length * _minus_log(share)
     # The same difference of deviances, divided by q - p: terms (q^j - p^j) / (j (j - 1) (q - p)).
     p2, p3 = p * p, p * p * p
     s2 = q + p
@@ -82,7 +82,7 @@ def cost_of_run(n, used, length):
     s5 = q * s4 + p2 * p2
     s6 = q * s5 + p2 * p3
     growth = s2 * (1 / 2) + s3 * (1 / 6) + s4 * (1 / 12) + s5 * (1 / 20) + s6 * (1 / 30)
-    fewer = more / (1 - p)
+    fewer = added / (1 - p)
     inverse = 1.0 / (size - used - 2.0 * length)
     stirling = fewer * inverse * (1 / 12)
     if q >= _SMALL:
@@ -95,7 +95,7 @@ def cost_of_run(n, used, length):
         growth += s7 * (1 / 42) + s8 * (1 / 56) + s9 * (1 / 72) + s10 * (1 / 90) + s11 * (1 / 110)
         # of a hundred agents the next term of Stirling's series still counts
         stirling -= fewer * (3 - fewer * (3 - fewer)) * inverse * inverse * inverse * (1 / 360)
-    return 2.0 * length * growth - 0.5 * _minus_log(fewer) + stirling - length * _minus_log(one)
+    return 2.0 * length * growth - 0.5 * _minus_log(fewer) + stirling - length * _minus_log(share)
 
 
 @lean
@@ -165,9 +165,9 @@ def listed_run(state, n, used, limit, costs):
     fast."""
     wait = -math.log(next_open_double(state))
     goal = wait + costs[used]
-    one = 1.0 / n
-    p = used * one
-    q = math.sqrt(p * p * (1 + p * (1 / 3)) + 2 * wait * one)
+    share = 1.0 / n
+    p = used * share
+    q = math.sqrt(p * p * (1 + p * (1 / 3)) + 2 * wait * share)
     length = np.int64(smaller(0.5 * n * larger(q * (1 - q * (1 / 6)) - p, 0.0), float(limit)))
     at = used + 2 * length
     if costs[at] < goal:

@@ -82,8 +82,8 @@ def mixing_time(topology: Topology, lazy: bool | None = None, method: str = "aut
     if method == "auto":
         method = "exact" if topology.is_complete or topology.n <= LARGEST_QUICK else "spectral"
     with _lock:  # trials run in threads: compute once
-        found = _computed(topology, lazy, method)
-    return replace(found, graph=topology.name, n=topology.n, bipartite=topology.is_bipartite)
+        time = _computed(topology, lazy, method)
+    return replace(time, graph=topology.name, n=topology.n, bipartite=topology.is_bipartite)
 
 
 @lru_cache(maxsize=32)

@@ -55,13 +55,13 @@ def _successes(trials: int, p: float, rng: np.random.Generator) -> np.ndarray:
     """The indices that succeed among `trials` independent trials, by geometric jumps from one to the next."""
     if p == 0:
         return np.empty(0, np.int64)
-    found, last = [], -1
+    pieces, last = [], -1
     while last < trials:
         missing = (trials - last) * p
         jumps = rng.geometric(p, int(missing + 4 * math.sqrt(missing)) + 16)
-        found.append(last + np.cumsum(np.minimum(jumps, trials + 1)))  # the cap keeps the sum within 64 bits
-        last = int(found[-1][-1])
-    indices = np.concatenate(found)
+        pieces.append(last + np.cumsum(np.minimum(jumps, trials + 1)))  # the cap keeps the sum within 64 bits
+        last = int(pieces[-1][-1])
+    indices = np.concatenate(pieces)
     return indices[: np.searchsorted(indices, trials)]
 
 
@@ -110,9 +110,9 @@ def _swap(n: int, a: np.ndarray, b: np.ndarray, bad: np.ndarray, taken: np.ndarr
         allowed &= taken[np.minimum(np.searchsorted(taken, key), len(taken) - 1)] != key
     # Swaps of one round must not touch the same pair; if they make the same new pair, the next round repairs it.
     chosen = _without_clashes(np.flatnonzero(allowed), bad, partner)
-    bad, partner, given = bad[chosen], partner[chosen], b[bad[chosen]]
+    bad, partner, ends = bad[chosen], partner[chosen], b[bad[chosen]]
     b[bad] = far[chosen]
-    a[partner], b[partner] = near[chosen], given
+    a[partner], b[partner] = near[chosen], ends
 
 
 def _without_clashes(chosen: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:

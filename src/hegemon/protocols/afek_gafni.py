@@ -42,14 +42,14 @@ class AfekGafni(MessageProtocol):
         """Ask 2^phase other nodes, or as many as are left, in `round`; they yield in the round after."""
         number, captured = 2**node.phase, set(node.captured)
         if len(captured) + number >= node.degree:
-            asked = set(range(node.degree)) - captured
+            ports = set(range(node.degree)) - captured
         else:
-            asked = set()
-            while len(asked) < number:
+            ports = set()
+            while len(ports) < number:
                 port = rng.randrange(node.degree)
                 if port not in captured:
-                    asked.add(port)
-        node.asked = tuple(sorted(asked))
+                    ports.add(port)
+        node.asked = tuple(sorted(ports))
         node.wake_at(round + 1)
         return dict.fromkeys(node.asked, self.message(kind="CAPTURE", rank=node.rank))
 

@@ -39,20 +39,20 @@ class Entry(NamedTuple):
 @cache
 def entries() -> dict[str, Entry]:
     """Every protocol by its id, shelf by shelf."""
-    found = [entry for file in FOLDER.rglob("*.py") for entry in _read(file)]
-    return {entry.id: entry for entry in sorted(found, key=lambda one: (SHELVES.index(one.shelf), one.id))}
+    unsorted = [entry for file in FOLDER.rglob("*.py") for entry in _read(file)]
+    return {entry.id: entry for entry in sorted(unsorted, key=lambda entry: (SHELVES.index(entry.shelf), entry.id))}
 
 
 def _read(file: Path) -> list[Entry]:
     module = ".".join(("hegemon", "protocols", *file.relative_to(FOLDER).with_suffix("").parts))
-    found = []
+    entries = []
     for name, kind, summary, body in CLASS.findall(file.read_text("utf-8")):
         texts = {key: ast.literal_eval(value) for key, value in TEXT.findall(body)}
         if "grade" in texts:
             id = texts.get("id", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name).lower())
-            told = texts["grade"], texts["shelf"], summary, texts["reference"]
-            found.append(Entry(id, PLURALS.get(kind, kind.lower()), *told, module, name))
-    return found
+            facts = texts["grade"], texts["shelf"], summary, texts["reference"]
+            entries.append(Entry(id, PLURALS.get(kind, kind.lower()), *facts, module, name))
+    return entries
 
 
 def rows() -> list[dict]:

@@ -56,25 +56,26 @@ def find_protocol(name: str, naming: str = "give --protocol {}") -> type[Protoco
         return _of_another_package(name)
     class_name = name[len(file) + 1 :]
     module = load_file(file, naming)
-    found = {
+    protocols = {
         key: value
         for key, value in vars(module).items()
         if inspect.isclass(value) and issubclass(value, Protocol) and value.__module__ == module.__name__
     }
-    if not found:
+    if not protocols:
         raise InvalidInput(
             f"{file} defines no protocol; write a class in it such as `class Mine(PopulationProtocol):` "
             "(from hegemon import PopulationProtocol)"
         )
-    if not class_name and len(found) == 1:
-        return next(iter(found.values()))
-    if class_name not in found:
+    if not class_name and len(protocols) == 1:
+        return next(iter(protocols.values()))
+    if class_name not in protocols:
         raise InvalidInput(
-            f"{file} defines no protocol {class_name!r}; it defines: {', '.join(found)} (write {file}:NAME)"
+            f"{file} defines no protocol {class_name!r}; it defines: {', '.join(protocols)} (write {file}:NAME)"
             if class_name
-            else f"{file} defines {len(found)} protocols: {', '.join(found)}; write which one, as {file}:{min(found)}"
+            else f"{file} defines {len(protocols)} protocols: {', '.join(protocols)}; write which one, as "
+            f"{file}:{min(protocols)}"
         )
-    return found[class_name]
+    return protocols[class_name]
 
 
 def _of_another_package(name: str) -> type[Protocol]:
@@ -91,8 +92,8 @@ def member(file: str, name: str, *default: Any) -> Any:
     if not name or not hasattr(module, name):
         if name and default:
             return default[0]
-        told = "" if not name else f" has no {name!r};"
-        raise InvalidInput(f"{file}{told or ':'} give the name of its dictionary or function, as {file}:NAME")
+        complaint = "" if not name else f" has no {name!r};"
+        raise InvalidInput(f"{file}{complaint or ':'} give the name of its dictionary or function, as {file}:NAME")
     return getattr(module, name)
 
 
@@ -159,8 +160,8 @@ def load_file(file: str, naming: str = "name it yourself: {}") -> ModuleType:
     try:
         spec.loader.exec_module(module)
     except InvalidInput as error:
-        told = f"{path.name}, line " in str(error)  # the very line, where there is one
-        raise InvalidInput(f"{path}{'' if told else _line(error, path)}: {error}") from None
+        has_line = f"{path.name}, line " in str(error)  # the very line, where there is one
+        raise InvalidInput(f"{path}{'' if has_line else _line(error, path)}: {error}") from None
     except SyntaxError as error:
         raise InvalidInput(f"{path}, line {error.lineno}: {error.msg}; fix this line") from None
     except BaseException as error:  # a file may also raise SystemExit or GeneratorExit

@@ -73,8 +73,8 @@ def is_consistent(path, root, tree):
 
 def suspects(a, b, p):
     """Whether b, by the name that it has, cannot be the agent that a's tree speaks of."""
-    found = live_paths(a.trees[-1], a.clock, b.name, frozenset([a.name]), p.H)
-    return any(not is_consistent(path, a.name, b.trees[-1]) for path in found)
+    paths = live_paths(a.trees[-1], a.clock, b.name, frozenset([a.name]), p.H)
+    return any(not is_consistent(path, a.name, b.trees[-1]) for path in paths)
 
 
 def collision(a, b, p):

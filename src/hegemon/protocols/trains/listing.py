@@ -25,12 +25,12 @@ def path_rows(length: int):
 def trains_away_from_a_leader(N: int, depth: int) -> tuple:
     """All sequences of 2·(depth + 1) wagons (idx, bit, carry, flag), by layer, that are legitimate."""
     rows, p = path_rows(depth + 1), SimpleNamespace(N=N)
-    found: list[tuple] = [()]
+    trains: list[tuple] = [()]
     wagons = list(itertools.product(range(N), (0, 1), (0, 1), (0, 1)))
     for _ in range(2 * (depth + 1)):
-        found = [wagons_so_far + (wagon,) for wagons_so_far in found for wagon in wagons
+        trains = [wagons_so_far + (wagon,) for wagons_so_far in trains for wagon in wagons
                  if _is_sound(wagons_so_far + (wagon,), depth, rows, p)]  # fmt: skip
-    return tuple(found)
+    return tuple(trains)
 
 
 def _is_sound(wagons, depth, rows, p) -> bool:

@@ -35,9 +35,9 @@ def extreme_values(nodes, offsets, targets, flag, sign, p):
                 for arc in range(offsets[v], offsets[v + 1]):
                     u = targets[arc]
                     behind, _, _, same = station(nodes[u], 1)
-                    other = value[2 * u + 1]
-                    if behind == idx + 1 and same == marked and other >= 0 and (best < 0 or sign * other < sign * best):
-                        best = other
+                    rest = value[2 * u + 1]
+                    if behind == idx + 1 and same == marked and rest >= 0 and (best < 0 or sign * rest < sign * best):
+                        best = rest
             if best >= 0:
                 value[s] = bit + 2 * carry + 2 * best
     return value
