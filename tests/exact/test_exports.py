@@ -8,6 +8,7 @@ import pytest
 
 import hegemon as hg
 from hegemon.exact.exports.diagram import MOST_NODES, diagram, dot, picture
+from hegemon.exact.exports.exporting import SUPPORTS
 from hegemon.exact.exports.latex import latex
 from hegemon.exact.exports.prism import prism
 from hegemon.exact.exports.pseudocode import pseudocode
@@ -147,3 +148,24 @@ def test_every_protocol_has_balanced_latex(name):
     plain = text.replace(r"\{", "").replace(r"\}", "").replace("\\\\", "")
     assert plain.count("{") == plain.count("}")
     assert all(ord(letter) < 0x250 for letter in text)
+
+
+GIVEN = {"graph": "ring:4", "start": "safe", "scheduler": "weighted:1,2,5,3", "memory": 1e-7}
+
+
+@pytest.mark.parametrize("option", GIVEN)
+@pytest.mark.parametrize("to", SUPPORTS)
+def test_every_option_of_an_export_changes_it_or_is_refused(to, option, tmp_path):
+    def exported(**options):
+        try:
+            return [place.read_bytes() for place in hg.export(hg.Pairwise(n=4), to, tmp_path / "made", **options)]
+        except hg.InvalidInput as error:
+            return str(error)
+
+    made, usual = exported(**{option: GIVEN[option]}), exported()
+    if (to, option) == ("prism", "scheduler"):  # of a population it knows the uniform one alone
+        assert "for the scheduler uniform, not for weighted" in made
+    elif option in SUPPORTS[to].options:
+        assert made != usual and "does not support" not in str(made)
+    else:
+        assert f"export to {to} does not support {option}" in made

@@ -10,6 +10,7 @@ import pytest
 import hegemon as hg
 from hegemon.cli import tracing
 from hegemon.exact import verification
+from hegemon.exact.exports import exporting
 from hegemon.experiments import worker
 from hegemon.models.model import MODELS
 from hegemon.runs import course, measures
@@ -245,7 +246,8 @@ def test_every_path_is_covered():
     ours = {supports.path for supports in (course.BLOCK, course.LASTING, course.KEPT, tracing.TRACED, content.SUPPORTS)}
     homes = {model.home(part).supports.path for part in ("course", "world") for model in MODELS.values()}
     questions = (verification.OF_CHANCE, verification.OF_INPUTS, verification.OF_SCHEDULES, verification.OF_MESSAGES)
-    assert KNOWN.keys() == ours | homes | {supports.path for supports in questions}  # tests/exact/test_questions.py
+    elsewhere = {supports.path for supports in (*questions, *exporting.SUPPORTS.values())}  # in tests/exact
+    assert KNOWN.keys() == ours | homes | elsewhere
 
 
 @pytest.mark.parametrize(("path", "base"), cases())

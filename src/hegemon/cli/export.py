@@ -43,7 +43,14 @@ def export_protocol(
             chosen, topology = build(protocol, n, graph, set_, 0)
         place = out or chosen.id
         written = export(
-            chosen, to, place, graph=topology, start=start, scheduler=scheduler, memory=memory, progress=shown.show
+            chosen,
+            to,
+            place,
+            graph=topology if graph else None,
+            start=start,
+            scheduler=scheduler,
+            memory=memory,
+            progress=shown.show,
         )
     guard.answered()
     if json:

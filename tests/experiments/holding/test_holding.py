@@ -23,6 +23,7 @@ from hegemon.experiments.holding.plain import Plain, survey
 from hegemon.experiments.holding.process import LEAST, Crowd, Process, no_losses
 from hegemon.experiments.holding.scouting import scout, unseen
 from hegemon.kept import read_kept, write_kept
+from hegemon.runs.setting import topology_for
 
 from .zoo import Candle, Case, covers
 from .zoo import exact as exact_case
@@ -310,3 +311,10 @@ def test_meetings_are_kept_in_proportion_to_their_weights():
         lose(losses, math.log(9) if k % 2 else 0.0, k % 2, 0, 0, 0)
     assert losses.numbers[0] == 4_000 and losses.weight[1] * math.exp(losses.weight[0]) == pytest.approx(20_000)
     assert abs(losses.ends[:, 0].mean() - 0.9) < 0.08
+
+
+def test_a_random_graph_is_that_of_the_seed():
+    """As in every run; once it was the graph of seed 0, whatever the seed."""
+    protocol, graph = hg.Timer(n=12, s=20), "regular:12,3"
+    arcs = [Process(protocol, graph, seed=seed).topology.targets.tolist() for seed in (0, 5)]
+    assert arcs == [topology_for(protocol, graph, seed).targets.tolist() for seed in (0, 5)] and arcs[0] != arcs[1]

@@ -7,6 +7,7 @@ from hegemon import files
 from hegemon.display import Show
 from hegemon.errors import InvalidInput, choose, meant
 from hegemon.models.protocol import Protocol
+from hegemon.runs.capabilities import supporting
 from hegemon.runs.setting import Graph, Start
 
 if TYPE_CHECKING:
@@ -22,12 +23,22 @@ FORMATS = {
     "tra": "the chain as PRISM's explicit files (.tra, .sta, .lab, .rew)",
     "chain": "the chain, for Graphviz",
 }
+SUPPORTS = {
+    "latex": supporting("export to latex", ""),
+    "dot": supporting("export to dot", "start"),
+    "svg": supporting("export to svg", "start"),
+    "prism": supporting("export to prism", "graph start scheduler"),
+    "drn": supporting("export to drn", "graph start scheduler memory"),
+    "tra": supporting("export to tra", "graph start scheduler memory"),
+    "chain": supporting("export to chain", "graph start scheduler memory"),
+}
+MEMORY = 4.0  # GiB
 ENDINGS = {"latex": ".tex", "svg": ".svg", "chain": ".dot"}
 
 
 def export(
     protocol: Protocol, to: str, out: str | Path, *, graph: Graph = None, start: Start = None,
-    scheduler: "str | Scheduler | None" = None, memory: float = 4.0, progress: Show | None = None,
+    scheduler: "str | Scheduler | None" = None, memory: float = MEMORY, progress: Show | None = None,
 ) -> list[Path]:  # fmt: skip
     """Write a protocol for a paper or for another tool; returns the files that were written.
 
@@ -36,12 +47,10 @@ def export(
     start  for dot, svg and prism: what can occur is what follows from here. Default: the protocol's own start.
     scheduler  for chains: a daemon gives the decision process of all its schedules (drn).
     """
-    if scheduler is not None and to in ("latex", "dot", "svg"):
-        raise InvalidInput(
-            f"scheduler = {scheduler} is for the formats prism, drn, tra and chain; {to} has no schedules"
-        )
     if to not in FORMATS:
         raise InvalidInput(f"the format {to!r} is not known; {choose(FORMATS)}{meant(to, FORMATS)}")
+    chosen = {"graph": graph is not None, "start": start is not None, "scheduler": scheduler is not None}
+    SUPPORTS[to].require(name for name, is_given in {**chosen, "memory": memory != MEMORY}.items() if is_given)
     place = files.reserve(Path(out).with_suffix(ENDINGS.get(to, f".{to}")))
     if to == "latex":
         from hegemon.exact.exports.latex import latex

@@ -21,6 +21,7 @@ from hegemon.graphs.topology import Topology
 from hegemon.models.neighbourhoods import require_alike
 from hegemon.models.protocol import Protocol
 from hegemon.models.sets import ConfigurationSet
+from hegemon.process.schedulers.reading import scheduler_for
 from hegemon.runs.setting import Graph, Start, topology_for
 
 if TYPE_CHECKING:
@@ -48,6 +49,12 @@ def prism(
         )
     protocol.require_sound()
     topology = topology_for(protocol, graph)
+    law = str(scheduler_for(scheduler, protocol, topology)) if daemon is None else protocol.model.scheduler
+    if law != protocol.model.scheduler:
+        raise InvalidInput(
+            f"the language of PRISM is written for the scheduler {protocol.model.scheduler}, not for {law}; export its "
+            "chain with --to drn"
+        )
     if protocol.model.has_rounds:
         kind: type[_Model] = _Rounds if daemon is None else _Central
         return "\n".join(kind(protocol, topology, start).lines()) + "\n"

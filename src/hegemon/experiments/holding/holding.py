@@ -189,7 +189,7 @@ def holding(
     relative, seed = share(relative), seed_of(seed)
     tell: Tell = progress or (lambda stage, done, total: None)
     _refuse_for_ever(protocol, start)
-    process = Process(protocol, graph, start, scheduler)
+    process = Process(protocol, graph, start, scheduler, seed)
     if cluster and not process.scheduler.even:
         raise InvalidInput(
             f"workers of a cluster know the uniform scheduler alone, not {process.scheduler}; drop --cluster"

@@ -40,8 +40,9 @@ class Process:
     protocol: PopulationProtocol
 
     def __init__(
-        self, asked: Protocol, graph: Any = None, start: Start = "safe", scheduler: "str | Scheduler | None" = None
-    ):
+        self, asked: Protocol, graph: Any = None, start: Start = "safe", scheduler: "str | Scheduler | None" = None,
+        seed: int = 0,
+    ):  # fmt: skip
         protocol = cast(PopulationProtocol, asked)
         if not protocol.model.has_interactions:
             raise InvalidInput(f"{protocol.id} has the model {protocol.model}; holding is for population protocols")
@@ -55,7 +56,7 @@ class Process:
         protocol.refuse_coins("its holding is measured by `run --until broken` or computed by `verify` instead")
         protocol.require_sound()
         self.protocol, self.space = protocol, protocol.space
-        self.topology = topology_for(protocol, graph)
+        self.topology = topology_for(protocol, graph, seed)
         self.scheduler = scheduler_for(scheduler, protocol, self.topology)
         if not self.scheduler.memoryless or not self.scheduler.blind:
             raise InvalidInput(
