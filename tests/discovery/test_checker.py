@@ -99,7 +99,7 @@ def test_every_field_is_checked_or_said(options, tmp_path, capsys):
 def test_a_checker_that_says_less_is_noticed(tmp_path, capsys, monkeypatch):
     """The twin that is silent about the question accepts another specification that has the same tables."""
     content = made({"n": "2", "specification": "predicate:A >= 2"})
-    monkeypatch.setattr(checker, "said", lambda *_: [])
+    monkeypatch.setattr(checker, "described", lambda *_: [])
     before = judged(content, tmp_path, capsys)
     assert before == judged(content | {"specification": "predicate:A > 1"}, tmp_path, capsys)
 

@@ -52,8 +52,8 @@ class Arena:
 
     def counts(self, configuration: int, states: int) -> tuple[int, ...]:
         """How many agents are in each state."""
-        found = self.configurations[configuration]
-        return found if self.anonymous else tuple(found.count(x) for x in range(states))
+        states_or_counts = self.configurations[configuration]
+        return states_or_counts if self.anonymous else tuple(states_or_counts.count(x) for x in range(states))
 
 
 def make_arenas(graph: str, n: int, space: RuleSpace) -> list[Arena]:
@@ -159,7 +159,7 @@ def connected(n: int) -> list[Arcs]:
     """All connected graphs of n nodes up to isomorphism, the fewest edges first."""
     pairs = list(itertools.combinations(range(n), 2))
     orders = list(itertools.permutations(range(n)))
-    found, seen = [], set()
+    graphs, seen = [], set()
     for chosen in sorted(range(1 << len(pairs)), key=lambda bits: (bits.bit_count(), bits)):
         if chosen in seen:
             continue
@@ -168,8 +168,8 @@ def connected(n: int) -> list[Arcs]:
             image = {tuple(sorted((order[i], order[j]))) for i, j in edges}
             seen.add(sum(1 << k for k, pair in enumerate(pairs) if pair in image))
         if _is_connected(n, edges):
-            found.append(tuple(edges + [(j, i) for i, j in edges]))
-    return found
+            graphs.append(tuple(edges + [(j, i) for i, j in edges]))
+    return graphs
 
 
 def _is_connected(n: int, edges: list[tuple[int, int]]) -> bool:

@@ -16,8 +16,8 @@ def certificate(discovery: Discovery) -> dict[str, Any]:
         {"outputs": list(problem.outputs), "tree": _written(problem, tree)}
         for problem, tree in zip(discovery.problems, discovery.trees, strict=True)
     ]
-    found = {"tables": discovery.tables, "satisfying": discovery.satisfying, "problems": trees}
-    return discovery.question.record() | found
+    answer = {"tables": discovery.tables, "satisfying": discovery.satisfying, "problems": trees}
+    return discovery.question.record() | answer
 
 
 def _written(problem: Problem, node: Node) -> dict[str, Any]:

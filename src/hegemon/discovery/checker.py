@@ -98,11 +98,11 @@ class Meaning(NamedTuple):
         }[self.keeps]
 
 
-def meaning(asked: dict[str, Any]) -> Meaning:
+def meaning(question: dict[str, Any]) -> Meaning:
     """The definition of each specification."""
-    kind, colon, rest = asked["specification"].partition(":")
-    keeps, start, correct = "states" if asked["silent"] else "outputs", asked["start"], asked["correct"]
-    anywhere = asked["self_stabilizing"]
+    kind, colon, rest = question["specification"].partition(":")
+    keeps, start, correct = "states" if question["silent"] else "outputs", question["start"], question["correct"]
+    anywhere = question["self_stabilizing"]
     require(not (anywhere and start is not None), "it starts anywhere, and has a start")
     require((correct is not None) == (kind == "own"), "own needs a field correct, and nothing else may have one")
     if kind in ("leader-election", "own") and not colon:
@@ -114,7 +114,7 @@ def meaning(asked: dict[str, Any]) -> Meaning:
         return Meaning(predicate="A > B", unasked="A == B", keeps=keeps)
     if kind == "threshold" and rest.isdecimal():
         return Meaning(predicate=f"A >= {int(rest)}", keeps=keeps)
-    require(kind == "predicate" and bool(rest), f"the specification {asked['specification']!r:.80} is not known")
+    require(kind == "predicate" and bool(rest), f"the specification {question['specification']!r:.80} is not known")
     return Meaning(predicate=rest.strip(), keeps=keeps)
 
 
@@ -202,22 +202,22 @@ def goals(meant: Meaning, outputs: Sequence[int], n: int) -> list[Goal]:
         every = itertools.product(range(len(outputs)), repeat=n)
         starts = [agents for agents in every if meant.anywhere or holds(meant.start, agents)]
         return [(starts, cache(partial(holds, meant.correct)))]
-    found: list[Goal] = []
+    goals: list[Goal] = []
     for agents in itertools.product((0, 1), repeat=n):
-        given = {"A": agents.count(0), "B": agents.count(1), "n": n}
-        if not (meant.unasked and value(read(meant.unasked, *given), given)):
-            answer = bool(value(read(meant.predicate, *given), given))
-            found.append(([agents], partial(agrees, outputs, answer)))
-    return found
+        counts = {"A": agents.count(0), "B": agents.count(1), "n": n}
+        if not (meant.unasked and value(read(meant.unasked, *counts), counts)):
+            answer = bool(value(read(meant.predicate, *counts), counts))
+            goals.append(([agents], partial(agrees, outputs, answer)))
+    return goals
 
 
 def agrees(outputs: Sequence[int], answer: bool, agents: tuple[int, ...]) -> bool:
     return all(bool(outputs[x]) == answer for x in agents)
 
 
-def judge(table: Table, outputs: Sequence[int], n: int, arcs: Arcs, asked: list[Goal], keeps: str) -> bool:
+def judge(table: Table, outputs: Sequence[int], n: int, arcs: Arcs, goals: list[Goal], keeps: str) -> bool:
     """Whether every goal is reached with probability 1 and kept by agents 0..n-1. `table[a, b]` lists pairs."""
-    return all(reaches(table, outputs, n, arcs, starts, is_correct, keeps) for starts, is_correct in asked)
+    return all(reaches(table, outputs, n, arcs, starts, is_correct, keeps) for starts, is_correct in goals)
 
 
 def reaches(
@@ -250,8 +250,8 @@ def reaches(
     while bad := {agents for agents in good if any(t not in good or shown(t) != shown(agents) for t in after[agents])}:
         good -= bad
     lucky = set(good)
-    while more := {agents for agents in after if agents not in lucky and after[agents] & lucky}:
-        lucky |= more
+    while hopeful := {agents for agents in after if agents not in lucky and after[agents] & lucky}:
+        lucky |= hopeful
     return len(lucky) == len(after)
 
 
@@ -315,12 +315,12 @@ def rules_of(states: int, symmetric: bool, coin: bool) -> Choices:
 
 
 def table_of(rules: Choices, outcomes: Iterable[Any], symmetric: bool) -> Table:
-    found: Table = {}
+    table: Table = {}
     for (a, b, _), (x, y) in zip(rules, outcomes, strict=True):
-        found.setdefault((a, b), []).append((x, y))
+        table.setdefault((a, b), []).append((x, y))
         if symmetric and a != b:
-            found.setdefault((b, a), []).append((y, x))
-    return found
+            table.setdefault((b, a), []).append((y, x))
+    return table
 
 
 def tally(node: Any, rules: Choices, graphs: dict[int, list[Arcs]], is_complete: bool) -> Counter[str]:
@@ -331,7 +331,7 @@ def tally(node: Any, rules: Choices, graphs: dict[int, list[Arcs]], is_complete:
             require(node["holds"] is True, "a leaf that holds says so")
         else:
             n, arcs = node["fails"], node["arcs"]
-            known = n in graphs and (arcs == [] if is_complete else any(same(one, arcs) for one in graphs[n]))
+            known = n in graphs and (arcs == [] if is_complete else any(same(graph, arcs) for graph in graphs[n]))
             require(known, f"a leaf fails for n = {n} on the arcs {arcs!r:.80}, which is not asked")
             where = f"wrong for n = {n}{f' on the arcs {arcs}' * bool(arcs)}"
         return Counter({where: math.prod(map(len, rules.values()))})
@@ -375,7 +375,8 @@ def check(content: dict[str, Any], sample: int = 1000) -> tuple[int, int, list[s
     for problem in content["problems"]:
         number, holding = judge_all(content, problem, meant, rules, graphs, sample)
         judged, right = judged + number, right + holding
-    return judged, right, [*said(content, meant), *(f"  {where}: {number:,} tables" for where, number in total.items())]
+    leaves = (f"  {where}: {number:,} tables" for where, number in total.items())
+    return judged, right, [*described(content, meant), *leaves]
 
 
 def judge_all(
@@ -384,7 +385,7 @@ def judge_all(
 ) -> tuple[int, int]:  # fmt: skip
     """Judge the tables with these outputs, or a sample, and compare with their leaves."""
     outputs, graph, fixed = problem["outputs"], content["graph"], told_apart(meant, content["states"])
-    asked = {n: goals(meant, outputs, n) for n in graphs}
+    aims = {n: goals(meant, outputs, n) for n in graphs}
     draw = random.Random(str(outputs))
     drawn = ([draw.choice(choices) for choices in rules.values()] for _ in range(sample))
     judged = satisfying = 0
@@ -395,7 +396,7 @@ def judge_all(
         if "holds" not in leaf:  # where the table fails
             n = leaf["fails"]
             places = [(n, arcs) for arcs in graphs[n] if not leaf["arcs"] or same(arcs, leaf["arcs"])]
-        right = all(judge(table, outputs, n, arcs, asked[n], meant.keeps) for n, arcs in places)
+        right = all(judge(table, outputs, n, arcs, aims[n], meant.keeps) for n, arcs in places)
         require(right == ("holds" in leaf), f"outputs {outputs}, rules {table}: the certificate is wrong about it")
         judged, satisfying = judged + 1, satisfying + right
     return judged, satisfying
@@ -405,14 +406,14 @@ def same(arcs: Arcs, others: Any) -> bool:
     return sorted(arcs) == sorted(tuple(arc) for arc in others)
 
 
-def said(content: dict[str, Any], meant: Meaning) -> Iterator[str]:
+def described(content: dict[str, Any], meant: Meaning) -> Iterator[str]:
     """What is checked, line by line; texts of the file are quoted."""
     name, sizes = json.dumps(content["specification"]), ", ".join(map(str, content["n"]))
     yield f"{name} for n = {sizes} on {content['graph']} graphs, that is:"
     yield from (f"  {line}" for line in meant.lines())
     kinds = {"symmetric": "in which initiator and responder do the same", "coin": "with a fair coin"}
-    more = "".join(f", {words}" for option, words in kinds.items() if content[option])
-    yield f"all rule tables of {content['states']} states{more}, with the outputs (up to renaming of states):"
+    properties = "".join(f", {words}" for option, words in kinds.items() if content[option])
+    yield f"all rule tables of {content['states']} states{properties}, with the outputs (up to renaming of states):"
     yield f"  {', '.join(''.join(map(str, problem['outputs'])) for problem in content['problems'])}"
 
 

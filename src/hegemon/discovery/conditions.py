@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from hegemon.discovery.discover import Found
 
 
-def correct_lines(found: "Found", names: list[str]) -> list[str]:
+def correct_lines(solution: "Found", names: list[str]) -> list[str]:
     """The condition of the goal, as a predicate on all agents or nodes."""
-    text = python_text(parse(found.problem.goal.correct), _counts_in(names, found.problem.outputs))
+    text = python_text(parse(solution.problem.goal.correct), _counts_in(names, solution.problem.outputs))
     used = [k for k, name in enumerate(names) if f"count_{name}" in text]
-    arguments = "agents, offsets, targets, p" if found.problem.space.neighbours else "agents, p"
+    arguments = "agents, offsets, targets, p" if solution.problem.space.neighbours else "agents, p"
     lines = [f"    count_{names[k]} = 0" for k in used] + ["    for a in agents:"] * bool(used)
     for k in used:
         lines += [f'        if a.state == "{names[k]}":', f"            count_{names[k]} += 1"]

@@ -53,13 +53,13 @@ class Found:
         return {"rules": self.rules, "tables": self.tables, "expected_steps": steps}
 
 
-def summary(question: SearchQuestion, found: tuple[Found, ...], about: dict[str, Any]) -> str:
+def summary(question: SearchQuestion, solutions: tuple[Found, ...], about: dict[str, Any]) -> str:
     """The results of a search in a few lines."""
-    about = about | {"processes": len(found)}
-    if found:
+    about = about | {"processes": len(solutions)}
+    if solutions:
         largest = max(question.n)
         time = "most moves" if question.daemon else "expected steps"
-        about[time] = f"{float(max(found[0].times[largest])):.6g} for the fastest, at n = {largest}"
+        about[time] = f"{float(max(solutions[0].times[largest])):.6g} for the fastest, at n = {largest}"
     sizes = ", ".join(map(str, question.n))
     return display.plain(f"{question.specification}, {question.states} states, n = {sizes}", about)
 
@@ -89,7 +89,7 @@ class Discovery:
 
     @cached_property
     def satisfying(self) -> int:
-        return sum(one.tables for one in self.found)
+        return sum(solution.tables for solution in self.found)
 
     @cached_property
     def pruned(self) -> dict[int, tuple[int, int]]:
@@ -110,10 +110,10 @@ class Discovery:
     def distribution(self) -> list[tuple[Fraction, int, int]]:
         """At the largest n, for each expected time from the worst start: how many processes and tables have it."""
         largest = max(self.question.n)
-        processes: Counter[Fraction] = Counter(one.times[largest][0] for one in self.found)
+        processes: Counter[Fraction] = Counter(solution.times[largest][0] for solution in self.found)
         tables: Counter[Fraction] = Counter()
-        for one in self.found:
-            tables[one.times[largest][0]] += one.tables
+        for solution in self.found:
+            tables[solution.times[largest][0]] += solution.tables
         return [(time, processes[time], tables[time]) for time in sorted(processes)]
 
     def __str__(self) -> str:
@@ -133,16 +133,16 @@ class Discovery:
             "distribution": [
                 {"steps": str(time), "processes": count, "tables": tables} for time, count, tables in self.distribution
             ],
-            "best": [one.record() for one in self.found[:best]],
+            "best": [solution.record() for solution in self.found[:best]],
             "seconds": self.seconds,
         }
 
     def _repr_html_(self) -> str:
         content = self.record()
         rows = [
-            {"rules": ", ".join(one["rules"]), "tables": one["tables"]}
-            | {f"steps at n = {n}": steps["worst"] for n, steps in one["expected_steps"].items()}
-            for one in content["best"]
+            {"rules": ", ".join(row["rules"]), "tables": row["tables"]}
+            | {f"steps at n = {n}": steps["worst"] for n, steps in row["expected_steps"].items()}
+            for row in content["best"]
         ]
         heads = {key: content[key] for key in ("tables", "satisfying", "processes", "judged")}
         return display.facts(heads) + display.table(rows)
@@ -190,19 +190,19 @@ def discover(
         )
     if certificate and daemon:
         raise InvalidInput("the checker of certificates does not know daemons; drop the certificate or the daemon")
-    asked = question.problems
+    problems = question.problems
     kept = KeptSearch(checkpoint, question.record() | {"certificate": certificate})
     trees, judged = [], 0
     try:
-        for number, problem in enumerate(asked):
-            tick = _ticker(kept, progress, number, len(asked))
+        for number, problem in enumerate(problems):
+            tick = _ticker(kept, progress, number, len(problems))
             search = TableSearch(problem, kept.branches(number), tick, whole=certificate)
             trees.append(search.explore())
             judged += search.judged
     finally:
         kept.save()
-    found = rank(asked, trees, progress)
-    discovery = Discovery(question, tuple(trees), found, judged, time.monotonic() - begin)
+    solutions = rank(problems, trees, progress)
+    discovery = Discovery(question, tuple(trees), solutions, judged, time.monotonic() - begin)
     discovery.check_counts()
     return discovery
 
@@ -226,7 +226,7 @@ def _ticker(
 
 def rank(problems: Sequence[Problem], trees: Sequence[Node], progress: display.Show | None = None) -> tuple[Found, ...]:
     """The different processes among the tables that hold, with their exact times, the fastest first."""
-    found = []
+    solutions = []
     for problem, tree in zip(problems, trees, strict=True):
         keeps = TableSearch(problem).keeps
         tables: dict[tuple[Any, ...], list[Any]] = {}
@@ -235,8 +235,8 @@ def rank(problems: Sequence[Problem], trees: Sequence[Node], progress: display.S
         for number, (table, count) in enumerate(tables.values()):
             if progress is not None and number % 50 == 0:
                 progress("computing exact times", number, len(tables))
-            found.append(Found(problem, table, count, exact_times(table, keeps, problem.cases)))
-    return tuple(sorted(found, key=lambda one: one.rank))
+            solutions.append(Found(problem, table, count, exact_times(table, keeps, problem.cases)))
+    return tuple(sorted(solutions, key=lambda solution: solution.rank))
 
 
 def process(problem: Problem, table: Sequence[int]) -> tuple[Any, ...]:
@@ -251,10 +251,11 @@ def process(problem: Problem, table: Sequence[int]) -> tuple[Any, ...]:
         for key, (rule, _) in space.index.items():
             outcome = space.outcome(table, *key)
             reads = renamed(name, key[:-1])
-            told: tuple[Any, ...] = ()
+            behaviour: tuple[Any, ...] = ()
             if outcome is not None:
                 after = renamed(name, outcome)
-                told = *(sorted(after) if anonymous else after), rule in settling and problem.keeps(rule, table[rule])
-            form.setdefault(tuple(sorted(reads)) if anonymous else reads, []).append(told)
-        forms.append(tuple((reads, tuple(sorted(told))) for reads, told in sorted(form.items())))
+                settles = rule in settling and problem.keeps(rule, table[rule])
+                behaviour = *(sorted(after) if anonymous else after), settles
+            form.setdefault(tuple(sorted(reads)) if anonymous else reads, []).append(behaviour)
+        forms.append(tuple((reads, tuple(sorted(behaviour))) for reads, behaviour in sorted(form.items())))
     return min(forms)

@@ -51,9 +51,9 @@ class SearchGoal:
         for answer in (1, 0):
             starts = []
             for k, counts in enumerate(every):
-                given = {"A": counts[0], "B": counts[1], "n": arena.n}
-                if counts[0] + counts[1] == arena.n and not (self.unasked and truth(self.unasked, given, "predicate")):
-                    starts += [k] if truth(str(self.predicate), given, "predicate") == bool(answer) else []
+                inputs = {"A": counts[0], "B": counts[1], "n": arena.n}
+                if counts[0] + counts[1] == arena.n and not (self.unasked and truth(self.unasked, inputs, "predicate")):
+                    starts += [k] if truth(str(self.predicate), inputs, "predicate") == bool(answer) else []
             correct = [all(outputs[x] == answer for x, count in enumerate(counts) if count) for counts in every]
             if starts:
                 yield f"inputs for which it is {'true' if answer else 'false'}", tuple(starts), tuple(correct)
@@ -61,14 +61,14 @@ class SearchGoal:
     def _where(self, condition: str, arena: Arena, outputs: Sequence[int]) -> list[bool]:
         protocol = _searched(len(outputs))(n=arena.n)
         chosen = parse_set(condition, protocol)
-        found = []
+        inside = []
         for k in range(len(arena.configurations)):
             counts = arena.counts(k, len(outputs))
             agents = [
                 SimpleNamespace(state=x, output=outputs[x]) for x, count in enumerate(counts) for _ in range(count)
             ]
-            found.append(chosen.contains(agents, protocol.p, protocol.values))
-        return found
+            inside.append(chosen.contains(agents, protocol.p, protocol.values))
+        return inside
 
     @cached_property
     def names_states(self) -> bool:
@@ -96,7 +96,7 @@ class SearchGoal:
             return [f"S{k}" for k in range(len(outputs))]
         names = []
         for k, output in enumerate(outputs):
-            letter, same = ("L" if output else "F"), [j for j, other in enumerate(outputs) if other == output]
+            letter, same = ("L" if output else "F"), [j for j in range(len(outputs)) if outputs[j] == output]
             names.append(letter if len(same) == 1 else f"{letter}{same.index(k) + 1}")
         return names
 

@@ -71,7 +71,7 @@ class GuidedDiscovery:
             "skipped": self.skipped,
             "share": (self.judged + self.skipped) / self.tables,
             "processes": len(self.found),
-            "best": [one.record() for one in self.found[:best]],
+            "best": [solution.record() for solution in self.found[:best]],
             "seconds": self.seconds,
         }
 
@@ -97,11 +97,11 @@ def discover_guided(
     """
     begin = time.monotonic()
     question, seed = SearchQuestion(specification, states, parse_sizes(n), **options), seed_of(seed)
-    asked = question.record() | {"seed": seed, "length": LENGTH}
+    search = question.record() | {"seed": seed, "length": LENGTH}
     done: dict[str, list[Any]] = {}
     if checkpoint is not None and Path(checkpoint).exists():
         content = read_kept(checkpoint, KIND)
-        if content["question"] != asked:
+        if content["question"] != search:
             raise InvalidInput(f"{checkpoint} belongs to another search; give another file, or the options of that one")
         done = content["walks"]
     problems = question.problems
@@ -113,15 +113,15 @@ def discover_guided(
             if progress is not None:
                 progress("guided search, walks", len(done), walks)
             if checkpoint is not None and time.monotonic() - saved > PATIENCE:
-                write_kept(checkpoint, KIND, {"question": asked, "walks": done})
+                write_kept(checkpoint, KIND, {"question": search, "walks": done})
                 saved = time.monotonic()
     finally:
         if checkpoint is not None:
-            write_kept(checkpoint, KIND, {"question": asked, "walks": done})
+            write_kept(checkpoint, KIND, {"question": search, "walks": done})
     answers = [done[str(k)] for k in range(walks)]
-    found = rank_tables(problems, [(number, tuple(table)) for tables, _, _ in answers for number, table in tables])
+    solutions = rank_tables(problems, [(number, tuple(table)) for tables, _, _ in answers for number, table in tables])
     judged, skipped = (sum(answer[k] for answer in answers) for k in (1, 2))
-    return GuidedDiscovery(question, found, seed, walks, judged, skipped, time.monotonic() - begin)
+    return GuidedDiscovery(question, solutions, seed, walks, judged, skipped, time.monotonic() - begin)
 
 
 def _walked(
@@ -149,12 +149,12 @@ def _walked(
 @lru_cache(maxsize=2)
 def _searches(question: SearchQuestion) -> list[tuple[int, TableSearch]]:
     """The problems that some table may solve, with their numbers."""
-    found = []
+    searches = []
     for number, problem in enumerate(question.problems):
         search = TableSearch(problem)
         if judge([-1] * len(problem.space.rules), search.keeps, problem.cases).status != FAILS:
-            found.append((number, search))
-    return found
+            searches.append((number, search))
+    return searches
 
 
 def walk(question: SearchQuestion, seed: int, number: int) -> list[Any]:
@@ -165,13 +165,13 @@ def walk(question: SearchQuestion, seed: int, number: int) -> list[Any]:
     which, search = searches[number % len(searches)]
     walker = _Walker(search.problem, search.keeps, random.Random(f"{seed} {number}"))
     walker.go(LENGTH)
-    return [[[which, list(table)] for table in walker.found], walker.judged, walker.skipped]
+    return [[[which, list(table)] for table in walker.solutions], walker.judged, walker.skipped]
 
 
 class _Walker:
     def __init__(self, problem: Problem, keeps: Sequence[Sequence[bool]], draw: random.Random):
         self.problem, self.keeps, self.draw = problem, keeps, draw
-        self.found: list[tuple[int, ...]] = []
+        self.solutions: list[tuple[int, ...]] = []
         self.learned: list[tuple[tuple[int, int], ...]] = []  # choices of rules that fail together
         self.judged = self.skipped = 0
 
@@ -182,7 +182,7 @@ class _Walker:
         for _ in range(length):
             if score == 0 or stale == STALE:
                 if score == 0:
-                    self.found.append(used_part(table, self.keeps, self.problem))
+                    self.solutions.append(used_part(table, self.keeps, self.problem))
                 table = self._first()
                 score, uses = self.score(table)
                 best, stale = score, 0
@@ -196,9 +196,9 @@ class _Walker:
                 self.skipped += 1
                 table[rule] = before
                 continue
-            other, more = self.score(table)
-            if other <= score or self.draw.random() < ASTRAY:
-                score, uses = other, more
+            new_score, new_uses = self.score(table)
+            if new_score <= score or self.draw.random() < ASTRAY:
+                score, uses = new_score, new_uses
                 best, stale = min(best, score), 0 if score < best else stale
             else:
                 table[rule] = before
@@ -212,7 +212,7 @@ class _Walker:
         return table
 
     def _is_known(self, table: Sequence[int]) -> bool:
-        return any(all(table[rule] == choice for rule, choice in one) for one in self.learned)
+        return any(all(table[rule] == choice for rule, choice in failure) for failure in self.learned)
 
     def score(self, table: list[int]) -> tuple[float, list[int]]:
         """The share of reached configurations that are hopeless, over all cases, and the rules of the first failure."""
@@ -246,9 +246,9 @@ def rank_tables(problems: Sequence[Problem], tables: list[tuple[int, tuple[int, 
     kinds: dict[tuple[Any, ...], list[Any]] = {}
     for number, table in tables:
         kinds.setdefault((number, process(problems[number], table)), [number, table, 0])[2] += 1
-    found = []
+    solutions = []
     for number, table, count in kinds.values():
         problem = problems[number]
         times = exact_times(table, TableSearch(problem).keeps, problem.cases)
-        found.append(Found(problem, table, count, times))
-    return tuple(sorted(found, key=lambda one: one.rank))
+        solutions.append(Found(problem, table, count, times))
+    return tuple(sorted(solutions, key=lambda solution: solution.rank))

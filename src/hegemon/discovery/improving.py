@@ -44,7 +44,7 @@ class TriedParameters:
 
     def dominates(self, other: "TriedParameters") -> bool:
         better = (self.convergence, -self.holding, self.states), (other.convergence, -other.holding, other.states)
-        return all(map(float.__le__, *(tuple(map(float, one)) for one in better))) and better[0] != better[1]
+        return all(map(float.__le__, *(tuple(map(float, criteria)) for criteria in better))) and better[0] != better[1]
 
     def record(self) -> dict[str, Any]:
         return {
@@ -67,25 +67,26 @@ class Improvement:
 
     def front(self, n: int) -> list[TriedParameters]:
         """The choices that no other of this n beats in convergence, holding and states at once, the fastest first."""
-        here = [one for one in self.tried if one.n == n]
-        kept = [one for one in here if not any(other.dominates(one) for other in here)]
-        return sorted(kept, key=lambda one: (one.convergence, -one.holding, one.states))
+        here = [tried for tried in self.tried if tried.n == n]
+        kept = [tried for tried in here if not any(rival.dominates(tried) for rival in here)]
+        return sorted(kept, key=lambda tried: (tried.convergence, -tried.holding, tried.states))
 
     def fastest(self, n: int) -> TriedParameters | None:
         """The fastest that holds for at least `hold` steps; a measured lower bound counts as what it is."""
-        return next((one for one in self.front(n) if one.holding >= (self.hold or 0)), None)
+        return next((tried for tried in self.front(n) if tried.holding >= (self.hold or 0)), None)
 
     @property
     def sizes(self) -> list[int]:
-        return sorted({one.n for one in self.tried})
+        return sorted({tried.n for tried in self.tried})
 
     def __str__(self) -> str:
         rows = {
-            f"n = {n}: {', '.join(f'{name} = {value}' for name, value in one.parameters.items())}":
-                f"{display.figure(one.convergence)} steps, held {'at least ' * one.at_least}"
-                f"{'forever' if math.isinf(one.holding) else display.figure(one.holding)}, {one.states:,} states"
+            f"n = {n}: {', '.join(f'{name} = {value}' for name, value in choice.parameters.items())}":
+                f"{display.figure(choice.convergence)} steps, held {'at least ' * choice.at_least}"
+                f"{'forever' if math.isinf(choice.holding) else display.figure(choice.holding)}, "
+                f"{choice.states:,} states"
             for n in self.sizes
-            for one in self.front(n)
+            for choice in self.front(n)
         }  # fmt: skip
         tried = display.counted(len(self.tried), "choice")
         return display.plain(f"{self.protocol}: the front of {tried} of parameters", rows)
@@ -94,12 +95,12 @@ class Improvement:
         return {
             "protocol": self.protocol,
             "free": self.free,
-            "tried": [one.record() for one in self.tried],
+            "tried": [choice.record() for choice in self.tried],
             "refused": self.refused,
             "too_large": [{"n": n, "parameters": parameters} for n, parameters in self.too_large],
             "hold": self.hold,
-            "fronts": {str(n): [one.record() for one in self.front(n)] for n in self.sizes},
-            "fastest": {str(n): one.record() if (one := self.fastest(n)) else None for n in self.sizes},
+            "fronts": {str(n): [choice.record() for choice in self.front(n)] for n in self.sizes},
+            "fastest": {str(n): choice.record() if (choice := self.fastest(n)) else None for n in self.sizes},
         }
 
 
@@ -135,14 +136,14 @@ def improve(
     choices = list(_combinations(values))
     tried: list[TriedParameters] = []
     too_large: list[tuple[int, dict[str, Any]]] = []
-    made = [one for size in sizes for one in _allowed(kind, size, choices)]
-    for number, (variant, given, published) in enumerate(made):
+    made = [allowed for size in sizes for allowed in _allowed(kind, size, choices)]
+    for number, (variant, parameters, published) in enumerate(made):
         if progress is not None:
             progress("exact chains", number, len(made))
         if math.comb(variant.n + variant.states - 1, variant.n) > most:
-            too_large.append((variant.n, given))
+            too_large.append((variant.n, parameters))
         else:
-            tried.append(_exact(variant, given, published))
+            tried.append(_exact(variant, parameters, published))
     if measure is not None:
         tried += _measured(kind, choices, parse_sizes(measure, "measure"), trials, max_steps, store, workers, cluster)
     if not tried:
@@ -150,21 +151,21 @@ def improve(
             f"no chain of {kind.id} has at most {most:,} configurations; free smaller values, allow a larger chain "
             "(--largest), or give --measure N"
         )
-    refused = len(sizes) * len(choices) - sum(given in choices for _, given, _ in made)
+    refused = len(sizes) * len(choices) - sum(parameters in choices for _, parameters, _ in made)
     return Improvement(kind.id, values, tuple(tried), refused, tuple(too_large), hold)
 
 
 def _allowed(kind: Any, n: int, choices: list[dict[str, Any]]) -> Iterator[tuple[Any, dict[str, Any], bool]]:
     """The combinations that the protocol allows, and the published one."""
     default, seen = kind(n=n), False
-    for given in choices:
+    for parameters in choices:
         try:
-            made = kind(n=n, **given)
+            made = kind(n=n, **parameters)
         except InvalidInput:
             continue
         published = made.values == default.values
         seen |= published
-        yield made, given, published
+        yield made, parameters, published
     if not seen:
         yield default, {name: default.values[name] for name in choices[0]}, True
 
@@ -178,11 +179,11 @@ def _require(kind: Any) -> None:
         raise InvalidInput(f"{kind.id} has no leader and set `safe` to converge to; improve needs both")
 
 
-def _exact(made: Any, given: dict[str, Any], published: bool) -> TriedParameters:
+def _exact(made: Any, parameters: dict[str, Any], published: bool) -> TriedParameters:
     answer = verify(made, property="safe")
     assert answer.hitting is not None
     held = answer.holding.worst if answer.holding is not None else math.inf
-    return TriedParameters(given, made.n, made.states, EXACT, answer.hitting.worst, held, published=published)
+    return TriedParameters(parameters, made.n, made.states, EXACT, answer.hitting.worst, held, published=published)
 
 
 def _measured(
@@ -198,20 +199,20 @@ def _measured(
     """Means of runs; a leader that was not lost before the limit counts as held at least that long."""
     if "safe" not in kind.starts:
         raise InvalidInput(f"{kind.id} has no start `safe`, from which holding is measured; leave --measure out")
-    found = [one for size in sizes for one in _allowed(kind, size, choices)]
+    variants = [allowed for size in sizes for allowed in _allowed(kind, size, choices)]
     rows = []
-    for made, given, _ in found:
-        row = {"n": made.n, **given, "max_steps": max_steps}
+    for made, parameters, _ in variants:
+        row = {"n": made.n, **parameters, "max_steps": max_steps}
         rows += [row, {**row, "start": "safe", "until": "broken"}]
     table = sweep(kind, cases=rows, trials=trials, out=store, workers=workers, cluster=cluster)
     tried = []
-    for number, (made, given, published) in enumerate(found):
+    for number, (made, parameters, published) in enumerate(variants):
         converged, held = (table[table["case"] == 2 * number + k] for k in (0, 1))
         if not converged["reached"].all():
             continue  # the mean is unknown
         tried.append(
             TriedParameters(
-                given, made.n, made.states, MEASURED, float(converged["steps"].mean()),
+                parameters, made.n, made.states, MEASURED, float(converged["steps"].mean()),
                 float(held["steps"].mean()), not bool(held["reached"].all()), published,
             )
         )  # fmt: skip
@@ -227,8 +228,8 @@ def parse_free(text: str, kind: Any, n: int) -> dict[str, list[Any]]:
         else:
             parts.append([part])
     known: dict[str, Parameter] = kind.parameter_declarations
-    found: dict[str, list[Any]] = {}
-    for first, *more in parts:
+    free: dict[str, list[Any]] = {}
+    for first, *more_values in parts:
         name, equals, value = first.removeprefix("rule:").partition("=")
         name = name.strip()
         if name not in known:
@@ -236,17 +237,17 @@ def parse_free(text: str, kind: Any, n: int) -> dict[str, list[Any]]:
             raise InvalidInput(f"{kind.id} has no parameter {name!r}; it has {names}{meant(name, tuple(known))}")
         if first.startswith("rule:") and not isinstance(known[name].high, int):
             raise InvalidInput(f"rule:{name} names a parameter without bounds; declare Parameter(0, low=0, high=1)")
-        if name in found:
+        if name in free:
             raise InvalidInput(f"--free names {name} twice; name it once")
         if equals:
-            found[name] = parse_axis(name, ",".join([value, *more]))
+            free[name] = parse_axis(name, ",".join([value, *more_values]))
         else:
-            found[name] = _rules(known[name]) if first.startswith("rule:") else _all_values(name, kind, n)
-    if (count := math.prod(len(values) for values in found.values())) > MOST_VARIANTS:
+            free[name] = _rules(known[name]) if first.startswith("rule:") else _all_values(name, kind, n)
+    if (count := math.prod(len(values) for values in free.values())) > MOST_VARIANTS:
         raise InvalidInput(
             f"--free has {count:,} combinations; at most {MOST_VARIANTS:,} are tried, so give fewer values"
         )
-    return found
+    return free
 
 
 def _rules(parameter: Parameter) -> list[int]:
@@ -280,16 +281,16 @@ def draw(improvement: Improvement, path: str | Path) -> None:
     sizes = improvement.sizes
     figure, axes = pictures.new_figure(len(sizes), width=4.6)
     for axis, n in zip(axes, sizes, strict=True):
-        here = [one for one in improvement.tried if one.n == n and not math.isinf(one.holding)]
-        front = [one for one in improvement.front(n) if not math.isinf(one.holding)]
+        here = [tried for tried in improvement.tried if tried.n == n and not math.isinf(tried.holding)]
+        front = [tried for tried in improvement.front(n) if not math.isinf(tried.holding)]
         for shown, style, label in (
             (here, {"color": pictures.GRID, "marker": "o"}, "tried"),
             (front, {"color": pictures.COLOURS[0], "marker": "o"}, "front"),
-            ([one for one in here if one.published], {"color": pictures.COLOURS[1], "marker": "*"}, "published"),
+            ([tried for tried in here if tried.published], {"color": pictures.COLOURS[1], "marker": "*"}, "published"),
         ):
             if shown:
                 axis.plot(
-                    [one.convergence for one in shown], [one.holding for one in shown], linestyle="none",
+                    [tried.convergence for tried in shown], [tried.holding for tried in shown], linestyle="none",
                     markersize=7, label=label, **style,
                 )  # fmt: skip
         axis.set(xlabel="convergence (steps)", ylabel="holding (steps)", title=f"{improvement.protocol}, n = {n}")

@@ -30,11 +30,11 @@ class Requirement:
     @cached_property
     def moves(self) -> list[list[tuple[int, tuple[int, ...], int]]]:
         """For each configuration and move: the rule, the bit of what each choice leads to, and all of them."""
-        found = []
+        moves = []
         for here in self.arena.moves:
             bits = [(move.rule, tuple(1 << there for there in move.after)) for move in here]
-            found.append([(rule, after, _union(after)) for rule, after in bits])
-        return found
+            moves.append([(rule, after, _union(after)) for rule, after in bits])
+        return moves
 
 
 @dataclass(frozen=True)
@@ -96,11 +96,11 @@ class Outlook:
                     changed = True
 
     def _surely_after(self, here: int) -> int:
-        found = 0
+        after = 0
         for rule, bits, _ in self.case.moves[here]:
             if self.table[rule] >= 0:
-                found |= bits[self.table[rule]]
-        return found
+                after |= bits[self.table[rule]]
+        return after
 
     def _leading_to(self, goal: int) -> int:
         outside = [here for here in range(len(self.after)) if not goal >> here & 1]
@@ -172,7 +172,7 @@ def members(bits: int) -> list[int]:
 
 
 def _union(bits: Sequence[int]) -> int:
-    found = 0
-    for one in bits:
-        found |= one
-    return found
+    union = 0
+    for bit in bits:
+        union |= bit
+    return union

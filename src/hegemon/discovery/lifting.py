@@ -28,7 +28,7 @@ STEPS = 20  # the limit of a run at larger n, in n^2 steps
 class Simulated:
     """Runs of one protocol at an n that is too large to judge: how many became correct within the limit."""
 
-    found: Found
+    solution: Found
     n: int
     trials: int
     reached: int
@@ -48,13 +48,13 @@ class Lifted:
 
     def record(self, best: int = 10) -> dict[str, Any]:
         wrong = [
-            {"rules": found.rules, "tables": found.tables, "n": n, "stuck": list(stuck)}
-            for found, n, stuck in self.wrong[:best]
+            {"rules": solution.rules, "tables": solution.tables, "n": n, "stuck": list(stuck)}
+            for solution, n, stuck in self.wrong[:best]
         ]
         runs = [
-            {"rules": one.found.rules, "n": one.n, "trials": one.trials, "reached": one.reached,
-             "max_steps": one.max_steps}
-            for one in self.simulated
+            {"rules": run.solution.rules, "n": run.n, "trials": run.trials, "reached": run.reached,
+             "max_steps": run.max_steps}
+            for run in self.simulated
         ]  # fmt: skip
         return {
             "n": list(self.sizes),
@@ -63,7 +63,7 @@ class Lifted:
             "undecided": len(self.undecided),
             "counterexamples": wrong,
             "simulated": runs,
-            "proofs": [{"rules": found.rules, "statements": dict(said)} for found, said in self.proofs],
+            "proofs": [{"rules": proved.rules, "statements": dict(statements)} for proved, statements in self.proofs],
         }
 
 
@@ -84,26 +84,26 @@ def lift(
         larger = {problem.outputs: problem for problem in replace(discovery.question, n=judged).problems}
         keeps = {outputs: TableSearch(problem).keeps for outputs, problem in larger.items()}
         right = []
-        for number, found in enumerate(discovery.found):
+        for number, solution in enumerate(discovery.found):
             if progress is not None and number % 50 == 0:
                 progress("judging what was found at larger n", number, len(discovery.found))
-            problem = larger[found.problem.outputs]
-            verdict = judge(found.table, keeps[problem.outputs], problem.cases)
+            problem = larger[solution.problem.outputs]
+            verdict = judge(solution.table, keeps[problem.outputs], problem.cases)
             if verdict.status == FAILS:
                 arena = problem.cases[verdict.case].arena
-                wrong.append((found, arena.n, arena.configurations[verdict.witness]))
+                wrong.append((solution, arena.n, arena.configurations[verdict.witness]))
             else:
-                (right if verdict.status == HOLDS else undecided).append(found)
+                (right if verdict.status == HOLDS else undecided).append(solution)
     simulated, proofs = [], []
-    for found in right[:best]:
-        kind = protocol_of(protocol_text(found, "Survivor", discovery.question.command), "Survivor", "survivor")
+    for solution in right[:best]:
+        kind = protocol_of(protocol_text(solution, "Survivor", discovery.question.command), "Survivor", "survivor")
         for size in sizes:
             if size not in judged:
                 limit = STEPS * size * size
                 runs = run_trials(kind(n=size), trials, seed=0, max_steps=limit).runs
-                simulated.append(Simulated(found, size, trials, sum(run.reached for run in runs), limit))
-        if found.problem.anonymous:
-            proofs.append((found, _proved(kind)))
+                simulated.append(Simulated(solution, size, trials, sum(run.reached for run in runs), limit))
+        if solution.problem.anonymous:
+            proofs.append((solution, _proved(kind)))
     return Lifted(judged, tuple(right), tuple(wrong), tuple(undecided), tuple(simulated), tuple(proofs))
 
 
@@ -124,9 +124,9 @@ def _fits(question: SearchQuestion, n: int) -> bool:
 
 def _proved(kind: Any) -> tuple[tuple[str, str], ...]:
     """The questions of the prover, and `proved`, `refuted` or `not found`; the least of what its cases say."""
-    found: dict[str, str] = {}
+    verdicts: dict[str, str] = {}
     for part in prove(kind).parts:
-        for one in part.statements:
-            known = found.get(one.question, "proved")
-            found[one.question] = one.status if known == "proved" else known
-    return tuple(found.items())
+        for statement in part.statements:
+            known = verdicts.get(statement.question, "proved")
+            verdicts[statement.question] = statement.status if known == "proved" else known
+    return tuple(verdicts.items())

@@ -48,15 +48,15 @@ class RuleSpace:
     def rules(self) -> tuple[TableRule, ...]:
         every = range(self.states)
         outcomes = tuple(itertools.product(every, repeat=1 if self.neighbours else 2))
-        found = []
+        rules = []
         for reads in itertools.product(every, repeat=self.neighbours + 1 if self.neighbours else 2):
             mirrored = self._mirrored(reads)
             if mirrored < reads:
                 continue
             equal = tuple((x, x) for x in every)
             choices = equal if self.symmetric and mirrored == reads and not self.neighbours else outcomes
-            found += [TableRule(reads, face, choices, mirrored != reads) for face in range(self.faces)]
-        return tuple(found)
+            rules += [TableRule(reads, face, choices, mirrored != reads) for face in range(self.faces)]
+        return tuple(rules)
 
     def _mirrored(self, reads: States) -> States:
         """The same situation seen from the other side; the situation itself if the sides differ."""
@@ -71,12 +71,12 @@ class RuleSpace:
     @cached_property
     def index(self) -> dict[States, tuple[int, bool]]:
         """For states read and a face: the rule, and whether its outcome is reversed."""
-        found = {}
+        places = {}
         for number, rule in enumerate(self.rules):
-            found[rule.key] = number, False
+            places[rule.key] = number, False
             if rule.both_ways:
-                found[(*self._mirrored(rule.reads), rule.face)] = number, not self.neighbours
-        return found
+                places[(*self._mirrored(rule.reads), rule.face)] = number, not self.neighbours
+        return places
 
     @cached_property
     def size(self) -> int:
@@ -97,11 +97,11 @@ class RuleSpace:
 
     def mentioned(self, table: Sequence[int]) -> set[int]:
         """The states that a decided rule mentions."""
-        found: set[int] = set()
+        states: set[int] = set()
         for rule, choice in zip(self.rules, table, strict=True):
             if choice >= 0:
-                found |= {*rule.reads, *rule.choices[choice]}
-        return found
+                states |= {*rule.reads, *rule.choices[choice]}
+        return states
 
     def fixed_by(self, renaming: Sequence[int]) -> int:
         """How many tables a renaming of the states leaves as they are."""
@@ -128,10 +128,10 @@ def renamed(renaming: Sequence[int], states: States) -> States:
 
 
 def _power(renaming: Sequence[int], times: int) -> States:
-    found = tuple(range(len(renaming)))
+    power = tuple(range(len(renaming)))
     for _ in range(times):
-        found = renamed(renaming, found)
-    return found
+        power = renamed(renaming, power)
+    return power
 
 
 def renamings(colours: Sequence[Any]) -> Iterator[tuple[int, ...]]:
@@ -144,4 +144,4 @@ def renamings(colours: Sequence[Any]) -> Iterator[tuple[int, ...]]:
 def classes(space: RuleSpace, colours: Sequence[Any]) -> int:
     """How many tables there are up to renaming of the states (Burnside's lemma)."""
     group = list(renamings(colours))
-    return sum(space.fixed_by(one) for one in group) // len(group)
+    return sum(space.fixed_by(renaming) for renaming in group) // len(group)

@@ -59,13 +59,13 @@ class Problem:
         free = set(range(self.space.states)) - self.space.mentioned(table) - set(chosen.reads)
         hidden = [(colour, k) if k not in free else (colour, -1) for k, colour in enumerate(self.colours)]
         swaps = list(renamings(hidden)) if exchange else [tuple(range(self.space.states))]
-        found: dict[tuple[Any, ...], list[int]] = {}
+        groups: dict[tuple[Any, ...], list[int]] = {}
         for number, choice in enumerate(chosen.choices):
             images = [renamed(swap, choice) for swap in swaps]
             if self.anonymous:
                 images = [tuple(sorted(image)) for image in images]
-            found.setdefault((min(images), self.keeps(rule, number)), []).append(number)
-        return list(found.values())
+            groups.setdefault((min(images), self.keeps(rule, number)), []).append(number)
+        return list(groups.values())
 
 
 class TableSearch:
@@ -131,7 +131,7 @@ class TableSearch:
     ) -> tuple[Node, int | None]:
         """Keep a finished branch, with the number of judgements that it took."""
         if len(path) <= KEPT_DEPTH:
-            for below in [one for one in self.kept if one.startswith(f"{key}." if key else "") and one != key]:
+            for below in [known for known in self.kept if known.startswith(f"{key}." if key else "") and known != key]:
                 del self.kept[below]
             self.kept[key] = [node, uses, self.judged - begin]
         return node, uses
@@ -169,20 +169,20 @@ def holding(problem: Problem, node: Node, table: list[int] | None = None, times:
 def failing(problem: Problem, node: Node, table: list[int] | None = None, times: int = 1) -> dict[int, list[int]]:
     """For each case that fails: how many branches were pruned by it, and how many tables these cover."""
     table = [-1] * len(problem.space.rules) if table is None else table
-    found: dict[int, list[int]] = {}
+    pruned: dict[int, list[int]] = {}
     if node[0] == FAILS:
-        found[node[1]] = [1, times * problem.space.free(_decided(table))]
+        pruned[node[1]] = [1, times * problem.space.free(_decided(table))]
     elif node[0] == "failed":
-        found = {int(case): [count, tables * times] for case, (count, tables) in node[1].items()}
+        pruned = {int(case): [count, tables * times] for case, (count, tables) in node[1].items()}
     elif node[0] == "rule":
         for group, below in node[2]:
             table[node[1]] = group[0]
             for case, (count, tables) in failing(problem, below, table, times * len(group)).items():
-                known = found.setdefault(case, [0, 0])
+                known = pruned.setdefault(case, [0, 0])
                 known[0] += count
                 known[1] += tables
             table[node[1]] = -1
-    return found
+    return pruned
 
 
 def _decided(table: Sequence[int]) -> int:

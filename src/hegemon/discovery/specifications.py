@@ -98,7 +98,7 @@ class SearchQuestion:
     def problems(self) -> tuple[Problem, ...]:
         """One problem per choice of the outputs of the states, up to renaming; those without a start are left out."""
         arenas = [arena for n in self.n for arena in make_arenas(self.graph, n, self.space)]
-        found = []
+        problems = []
         for outputs in itertools.product((1, 0), repeat=self.states):
             if self.goal.is_least(outputs):
                 cases = [
@@ -107,22 +107,22 @@ class SearchQuestion:
                     for label, starts, correct in self.goal.scenarios(arena, outputs)
                 ]
                 if len({id(case.arena) for case in cases}) == len(arenas):
-                    found.append(Problem(self.space, outputs, self.goal.colours(outputs), tuple(cases), self.goal))
-        if not found:
+                    problems.append(Problem(self.space, outputs, self.goal.colours(outputs), tuple(cases), self.goal))
+        if not problems:
             raise InvalidInput(f"no configuration satisfies the start {self.goal.start!r} for every n; change it")
-        return tuple(found)
+        return tuple(problems)
 
     def record(self) -> dict[str, Any]:
-        return {one.name: getattr(self, one.name) for one in fields(self)} | {"n": list(self.n)}
+        return {field.name: getattr(self, field.name) for field in fields(self)} | {"n": list(self.n)}
 
     @property
     def command(self) -> str:
         """The command of this search."""
         words = [f"hegemon discover {_quoted(self.specification)} --states {self.states} --n {_written(self.n)}"]
-        for one in fields(self)[3:]:
-            value = getattr(self, one.name)
-            if value != one.default:
-                words.append(f"--{one.name.replace('_', '-')}" + ("" if value is True else f" {_quoted(value)}"))
+        for option in fields(self)[3:]:
+            value = getattr(self, option.name)
+            if value != option.default:
+                words.append(f"--{option.name.replace('_', '-')}" + ("" if value is True else f" {_quoted(value)}"))
         return " ".join(words)
 
 

@@ -17,13 +17,13 @@ def exact_times(
         assert undecided < 0, "a table that holds decides every rule that can be used"
         unsettled = [here for here in order if not outlook.settled >> here & 1]
         times = _longest(outlook, unsettled) if case.daemon else _solve(table, case, unsettled)
-        found = starts.setdefault(case.arena.n, [])
-        found += [(times.get(start, Fraction(0)), case.arena.arrays[start]) for start in case.starts]
-    return {n: (max(time for time, _ in found), _mean(found)) for n, found in starts.items()}
+        weighted = starts.setdefault(case.arena.n, [])
+        weighted += [(times.get(start, Fraction(0)), case.arena.arrays[start]) for start in case.starts]
+    return {n: (max(time for time, _ in weighted), _mean(weighted)) for n, weighted in starts.items()}
 
 
-def _mean(found: Sequence[tuple[Fraction, int]]) -> Fraction:
-    return sum((time * weight for time, weight in found), Fraction(0)) / sum(weight for _, weight in found)
+def _mean(weighted: Sequence[tuple[Fraction, int]]) -> Fraction:
+    return sum((time * weight for time, weight in weighted), Fraction(0)) / sum(weight for _, weight in weighted)
 
 
 def _longest(outlook: Outlook, unsettled: list[int]) -> dict[int, Fraction]:
@@ -31,7 +31,7 @@ def _longest(outlook: Outlook, unsettled: list[int]) -> dict[int, Fraction]:
     times: dict[int, Fraction] = {}
     left = set(unsettled)
     while left:
-        for here in [one for one in left if not left.intersection(outlook.moves(one))]:
+        for here in [configuration for configuration in left if not left.intersection(outlook.moves(configuration))]:
             times[here] = 1 + max(times.get(there, Fraction(0)) for there in outlook.moves(here))
             left.remove(here)
     return times

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 GOALS = {"leader-election": "It elects one leader", "own": "It reaches the condition"}
 
 
-def rule_lines(found: "Found") -> list[str]:
+def rule_lines(solution: "Found") -> list[str]:
     """The rules that change something: `L L -> L F`; for nodes that read neighbours, `L (F F) -> F`."""
-    names = found.names
+    names = solution.names
     lines = []
-    for (*reads, face), after in changes(found):
-        coin = f" ({'heads' if face else 'tails'})" if found.problem.space.coin else ""
+    for (*reads, face), after in changes(solution):
+        coin = f" ({'heads' if face else 'tails'})" if solution.problem.space.coin else ""
         before, others = reads[: len(after)], reads[len(after) :]
         seen = f" ({' '.join(names[x] for x in others)})" if others else ""
         words = [" ".join(names[x] for x in group) for group in (before, after)]
@@ -30,43 +30,43 @@ def rule_lines(found: "Found") -> list[str]:
     return lines
 
 
-def changes(found: "Found") -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+def changes(solution: "Found") -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
     """The decided rules that change a state: states read, the coin's face, and the new states of the first of them."""
-    space = found.problem.space
-    every = ((key, space.outcome(found.table, *key)) for key in sorted(space.index))
+    space = solution.problem.space
+    every = ((key, space.outcome(solution.table, *key)) for key in sorted(space.index))
     return [(key, after) for key, after in every if after is not None and after != key[: len(after)]]
 
 
-def rule_table(found: "Found") -> RuleTable:
+def rule_table(solution: "Found") -> RuleTable:
     """The rules of agents that meet, those that were decided; the others are never used."""
-    space = found.problem.space
-    after = dict(changes(found))
+    space = solution.problem.space
+    after = dict(changes(solution))
     pairs = dict.fromkeys((a, b) for a, b, _ in after)
     chance = Fraction(1, space.faces)
     rules = {pair: tuple((chance, after.get((*pair, face), pair)) for face in range(space.faces)) for pair in pairs}
-    leaders = frozenset(k for k, output in enumerate(found.problem.outputs) if output)
-    return RuleTable(tuple(found.names), rules, leaders, {0: 1})  # type: ignore[arg-type]
+    leaders = frozenset(k for k, output in enumerate(solution.problem.outputs) if output)
+    return RuleTable(tuple(solution.names), rules, leaders, {0: 1})  # type: ignore[arg-type]
 
 
-def protocol_text(found: "Found", name: str, command: str) -> str:
+def protocol_text(solution: "Found", name: str, command: str) -> str:
     """The text of the Python file, for `run`, `verify` and `prove`."""
-    problem, names = found.problem, found.names
+    problem, names = solution.problem, solution.names
     graph, goal = problem.cases[0].arena.graph.partition(":")[0], problem.goal
     unit = "Most moves under the central daemon" if problem.cases[0].daemon else "Exact expected steps"
     worst = " from the worst start" if len(problem.cases[0].starts) > 1 else ""
-    steps = "; ".join(f"{longest} for n = {n}" for n, (longest, _) in found.times.items())
+    steps = "; ".join(f"{longest} for n = {n}" for n, (longest, _) in solution.times.items())
     says = GOALS.get(goal.name, f"All agents say whether {goal.predicate}: it is right")
     heading = [
         f"Found by `{command}`.",
         "",
-        f"{says} on {graph} graphs for n = {', '.join(str(n) for n in found.times)}. {unit}{worst}:",
+        f"{says} on {graph} graphs for n = {', '.join(str(n) for n in solution.times)}. {unit}{worst}:",
         f"{steps}.",
     ]
     plain = goal.name == "leader-election" and (goal.self_stabilizing or goal.starts_uniform)
     if plain and graph in ("complete", "directed-ring") and not problem.space.neighbours:
         silent = goal.keeps == STATES
         return rule_writing.protocol_text(
-            rule_table(found), name, "\n".join(heading), goal.self_stabilizing, graph, silent
+            rule_table(solution), name, "\n".join(heading), goal.self_stabilizing, graph, silent
         )
     yes = [names[k] for k, output in enumerate(problem.outputs) if output]
     kind = "RoundsProtocol" if problem.space.neighbours else "PopulationProtocol"
@@ -87,9 +87,9 @@ def protocol_text(found: "Found", name: str, command: str) -> str:
         f"    return {_one_of('a', yes)}",
         "",
         "",
-        *(_right(found) if goal.predicate else correct_lines(found, names)),
+        *(_right(solution) if goal.predicate else correct_lines(solution, names)),
         f"class {name}({kind}):",
-        f'    """{"; ".join(rule_lines(found)) or "No rule changes anything"}."""',
+        f'    """{"; ".join(rule_lines(solution)) or "No rule changes anything"}."""',
         "",
         *_place(graph, problem.space.neighbours),
         *([] if goal.self_stabilizing else ["    arbitrary_start = False"]),
@@ -100,12 +100,12 @@ def protocol_text(found: "Found", name: str, command: str) -> str:
         f"        state: Choice({', '.join(map(quoted, names))})",
         *(["", "    class Coins:", "        heads: Bit  # a fair coin"] if problem.space.coin else []),
         "",
-        *_rule_code(found, names),
+        *_rule_code(solution, names),
         "",
         "    def output(a, p):",
         f"        return {_one_of('a', yes)}",
         "",
-        *_start(found, names),
+        *_start(solution, names),
         "",
         f"    safe = {safe}.described(",
         f"        {quoted(sentence + '; it may still be left')},",
@@ -127,9 +127,9 @@ def _place(graph: str, neighbours: int) -> list[str]:
     return [f'    topology = "{graph}"'] if graph in ("ring", "path") else []
 
 
-def _right(found: "Found") -> list[str]:
+def _right(solution: "Found") -> list[str]:
     """A predicate of the inputs A and B, and whether an agent's output is correct, as source."""
-    goal = found.problem.goal
+    goal = solution.problem.goal
     assert goal.predicate is not None
     free = f"{python_text(parse(goal.unasked), _inputs)} or " if goal.unasked else ""
     return [
@@ -149,36 +149,36 @@ def _input_lines() -> list[str]:
     ]
 
 
-def _start(found: "Found", names: list[str]) -> list[str]:
-    goal = found.problem.goal
+def _start(solution: "Found", names: list[str]) -> list[str]:
+    goal = solution.problem.goal
     if goal.predicate is not None:
         groups = ['Group(self.marked, {"state": "A"})', 'Group(self.n - self.marked, {"state": "B"})']
         return ["    def start_inputs(self, rng):", '        """`marked` agents have input A, the others B."""',
                 f"        return [{', '.join(groups)}]"]  # fmt: skip
-    case, more = found.problem.cases[0], ", topology" if found.problem.space.neighbours else ""
+    case, topology = solution.problem.cases[0], ", topology" if solution.problem.space.neighbours else ""
     counts = case.arena.counts(case.starts[0], len(names))
     several = [k for k, count in enumerate(counts) if count]
     if len(several) == 1 or goal.self_stabilizing:
         alone = several[0] if len(several) == 1 else 0
-        return [f"    def start_first(self, rng{more}):", f'        """Every agent is {names[alone]}."""',
+        return [f"    def start_first(self, rng{topology}):", f'        """Every agent is {names[alone]}."""',
                 f"        return [Group(self.n, {{\"state\": {quoted(names[alone])}}})]"]  # fmt: skip
     most = max(several, key=lambda k: counts[k])
     rest = sum(counts[k] for k in several if k != most)
     groups = [f'Group({counts[k]}, {{"state": {quoted(names[k])}}})' for k in several if k != most]
     groups.append(f'Group(self.n - {rest}, {{"state": {quoted(names[most])}}})')
-    return [f"    def start_first(self, rng{more}):", '        """One of the starts that were asked for."""',
+    return [f"    def start_first(self, rng{topology}):", '        """One of the starts that were asked for."""',
             f"        return [{', '.join(groups)}]"]  # fmt: skip
 
 
-def _rule_code(found: "Found", names: list[str]) -> list[str]:
-    space = found.problem.space
+def _rule_code(solution: "Found", names: list[str]) -> list[str]:
+    space = solution.problem.space
     if space.neighbours:
         agents, head = ["me", "neighbours[0]", "neighbours[1]"], "    def update(me, neighbours, coins, p):"
     else:
         agents, head = ["a", "b"], f"    def interact(a, b, p{', coins' if space.coin else ''}):"
     lines = [head]
     in_no_order = space.neighbours and space.symmetric
-    rules = changes(found)
+    rules = changes(solution)
     if in_no_order:
         rules = [rule for rule in rules if rule[0][1] <= rule[0][2]]
         lines += _sight(names) if rules else []
