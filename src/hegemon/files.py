@@ -13,6 +13,7 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -23,6 +24,31 @@ if TYPE_CHECKING:
     import numpy as np
 
 MARK = ".partial"  # the ending of an unfinished file's name
+
+
+_reading: ContextVar[set[str] | None] = ContextVar("reading", default=None)
+
+
+@contextmanager
+def files_read() -> Iterator[set[str]]:
+    """The full paths of the files that runs read meanwhile: whoever opens one for a run notes it."""
+    found: set[str] = set()
+    token = _reading.set(found)
+    try:
+        yield found
+    finally:
+        _reading.reset(token)
+
+
+def note_reading(path: str | os.PathLike[str]) -> None:
+    """A run depends on this file."""
+    if (found := _reading.get()) is not None:
+        found.add(os.path.abspath(path))
+
+
+def named_file(text: str) -> str:
+    """The file that a value such as `recorded:FILE.csv` or `FILE.json` may name; empty if there is no such file."""
+    return next((part for part in (text, text.partition(":")[2]) if part and os.path.isfile(part)), "")
 
 
 def reserve(path: str | os.PathLike[str]) -> Path:

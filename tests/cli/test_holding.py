@@ -2,7 +2,11 @@
 
 import json
 
+import numpy as np
+
+from hegemon.cli import progress
 from hegemon.cli.main import main
+from hegemon.protocols.loading import find_protocol
 
 LINE = ["holding", "timer", "--n", "3", "--relative", "40%", "--budget", "3e6", "--quiet"]
 
@@ -17,3 +21,39 @@ def test_bounds_are_shown_as_bounds(capsys):
         content = json.loads(capsys.readouterr().out)
         assert content["kind"] == kind and bool(content["why_no_estimate"]) == (kind == "bound")
         assert (content["steps"] is None) == (content["high"] is None) == (kind == "bound")
+
+
+def test_a_protocol_without_a_start_of_one_leader_is_told_what_to_write(tmp_path, capsys):
+    text = """
+from hegemon import Bit, Group, PopulationProtocol
+
+class Mine(PopulationProtocol):
+    class State:
+        leader: Bit = 1
+
+    def interact(a, b, p):
+        if a.leader == b.leader:
+            a.leader, b.leader = 1, 0
+"""
+    (tmp_path / "mine.py").write_text(text)
+    assert main(["holding", str(tmp_path / "mine.py"), "--n", "4"]) == 2
+    said = capsys.readouterr().err
+    start = said[said.index("def start_safe") :].split("`")[0]
+    assert start.endswith("[Group(1, {'leader': 1}), Group(self.n - 1, {'leader': 0})]")
+    (tmp_path / "mine.py").write_text(f"{text}\n    {start}\n")
+    protocol = find_protocol(str(tmp_path / "mine.py"))(4)
+    assert sorted(protocol.initial("safe", np.random.default_rng(0)).agents["leader"].tolist()) == [0, 0, 0, 1]
+
+
+def test_progress_says_how_long_a_stage_may_still_take(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    shown = progress.Progress(quiet=True)
+    shown.show("first", 1, 10)
+    now[0] = 130.0
+    shown.show("second", 0, 10)
+    assert shown._left(130.0) == ""
+    shown.show("second", 2, 10)
+    assert shown._left(140.0) == ", about 40 s left"
+    shown.show("second", 2, 1000)
+    assert shown._left(140.0) == ", about 83 min left"

@@ -411,3 +411,40 @@ def test_observables_are_measured_at_the_end_of_every_trial():
         assert max(run.configuration.agents["timer"]) == row["highest_timer"]
     with pytest.raises(InvalidInput, match="timer has no observable 'boss'; choose leaders"):
         hg.sweep("timer", **given, observe=["boss"])
+
+
+@pytest.mark.parametrize(
+    ("axes", "name", "texts"),
+    [
+        ({"graph": "edges", "n": 4}, "edges", ["0 1\n1 2\n2 3\n3 0\n", "0 1\n1 2\n2 3\n3 0\n0 2\n1 3\n"]),
+        (
+            {"scheduler": "recorded:rec.csv", "n": 4},
+            "rec.csv",
+            ["time,u,v\n0,0,1\n1,1,2\n2,2,3\n", "time,u,v\n0,2,3\n"],
+        ),
+        ({"scheduler": "weighted:w.csv", "n": 2}, "w.csv", ["agent,rate\n0,1\n1,2\n", "agent,rate\n0,1\n1,3\n"]),
+        ({"start": "s.json", "n": 2}, "s.json", ['[{"leader": 1}, {"leader": 1}]', '[{"leader": 1}, {"leader": 0}]']),
+    ],
+)
+def test_a_changed_file_makes_other_cases(axes, name, texts, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    seen = []
+    for text in (*texts, texts[0]):
+        Path(name).write_text(text)
+        [case] = make_study("pairwise", axes={**axes, "max_steps": 20}).cases
+        seen.append((case.key, case.seed, list(case.files)))
+    assert seen[0] == seen[2] and seen[0][0] != seen[1][0] and seen[0][1] != seen[1][1]
+    assert seen[0][2] == [str(tmp_path / name)]
+    other = "else" + Path(name).suffix  # start files and rates have an ending
+    Path(name).rename(other)
+    axes = {one: str(value).replace(name, other) for one, value in axes.items()}
+    assert make_study("pairwise", axes={**axes, "max_steps": 20}).cases[0].key == seen[0][0]
+
+
+def test_a_file_that_no_run_reads_changes_nothing(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    axes = {"graph": "ring", "n": 4, "start": "random"}
+    before = make_study("pairwise", axes=axes).cases[0].key
+    for name in ("ring", "random"):
+        Path(name).write_text("0 1\n")
+    assert make_study("pairwise", axes=axes).cases[0].key == before

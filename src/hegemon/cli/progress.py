@@ -21,7 +21,7 @@ class Progress:
         self._quiet = quiet
         self._stage, self._done = stage, 0
         self._total: int | None = None
-        self._begin = self._last = time.monotonic()
+        self._begin = self._last = self._stage_begin = time.monotonic()
         self._ended = threading.Event()
         self._bar: Bar | None = None
 
@@ -39,19 +39,29 @@ class Progress:
             self._bar.stop()
 
     def show(self, stage: str, done: int = 0, total: int | None = None) -> None:
+        if stage != self._stage:
+            self._stage_begin = time.monotonic()
         self._stage, self._done, self._total = stage, done, total
         if self._bar:
             self._bar.update(self._task, description=stage, completed=done, total=total or None)
 
     def _begin_bar(self) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
         from rich.progress import Progress as Bar
 
-        columns = TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+        text, passed, left = TextColumn("{task.description}", markup=False), TimeElapsedColumn(), TimeRemainingColumn()
+        columns = text, BarColumn(), MofNCompleteColumn(), passed, TextColumn("left"), left
         self._bar = bar = Bar(*columns, console=Console(stderr=True), transient=True)
         self._task = bar.add_task(self._stage, total=None)
         bar.start()
+
+    def _left(self, now: float) -> str:
+        """The rest of this stage, at the speed so far."""
+        if not self._total or not 0 < self._done <= self._total:
+            return ""
+        seconds = (now - self._stage_begin) * (self._total - self._done) / self._done
+        return f", about {seconds:.0f} s left" if seconds < 100 else f", about {seconds / 60:.0f} min left"
 
     def _speak(self) -> None:
         while not self._ended.wait(0.2):
@@ -65,6 +75,7 @@ class Progress:
                     return
                 count = f" {self._done:,} of {self._total:,}" if self._total else f" {self._done:,}" * bool(self._done)
                 try:
-                    print(f"… {self._stage}{count}, {now - self._begin:.0f} s", file=sys.stderr, flush=True)
+                    took = f"{now - self._begin:.0f} s{self._left(now)}"
+                    print(f"… {self._stage}{count}, {took}", file=sys.stderr, flush=True)
                 except (OSError, ValueError):
                     return

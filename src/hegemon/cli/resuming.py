@@ -4,6 +4,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from hegemon.errors import InvalidInput
+from hegemon.files import named_file
 from hegemon.runs.record import RunRecord
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def code_of(written: dict[str, Any]) -> list[str]:
     from hegemon.experiments.fingerprints import code_fingerprint, file_digest, protocol_fingerprint
     from hegemon.protocols.loading import find_protocol
 
-    files = [value for name, value in written.items() if isinstance(value, str) and name != "protocol"]
-    digests = [file_digest(name) for name in files if os.path.isfile(name)]
+    files = [named_file(value) for name, value in written.items() if isinstance(value, str) and name != "protocol"]
+    digests = [file_digest(name) for name in files if name]
     kind = find_protocol(written["protocol"], "name it before --resume: hegemon run {} --resume FILE")
     return [code_fingerprint(), protocol_fingerprint(kind), *digests]

@@ -62,8 +62,8 @@ def require_memory(space: ConfigurationSpace, needed: float, memory: float, what
         )
     if needed > memory * GIB:
         raise InvalidInput(
-            f"{what} of {of} would take about {needed / GIB:.3g} GiB, more than "
-            f"the {memory:g} GiB allowed; raise the memory, or take a smaller n, smaller parameters or a fixed start"
+            f"{what} of {of} would take about {needed / GIB:.3g} GiB, more than the {memory:g} GiB allowed; "
+            "raise the memory (--memory), or take a smaller n, smaller parameters or a fixed start"
         )
 
 

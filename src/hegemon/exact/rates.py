@@ -134,7 +134,8 @@ class LongRunChain:
         if entries * PER_ENTRY > memory * GIB:
             raise InvalidInput(
                 f"the chain of {protocol.id} with these events would take about {entries * PER_ENTRY / GIB:.3g} GiB, "
-                f"more than the {memory:g} GiB allowed; raise the memory, or take a smaller n or smaller parameters"
+                f"more than the {memory:g} GiB allowed; raise the memory (--memory), or take a "
+                "smaller n or smaller parameters"
             )
         self.first = dict(zip(spaces, np.concatenate([[0], np.cumsum(sizes)[:-1]]).tolist(), strict=True))
         self.size = sum(sizes)

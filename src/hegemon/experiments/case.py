@@ -17,12 +17,15 @@ from hegemon.errors import InvalidInput, choose, meant
 from hegemon.experiments.fingerprints import code_fingerprint, file_digest, protocol_fingerprint
 from hegemon.experiments.names import AXES, parameter_in, shown
 from hegemon.experiments.request import make_record
+from hegemon.files import files_read, named_file
 from hegemon.graphs.topology import Topology
 from hegemon.models.naming import asked_observables
+from hegemon.models.start_files import located
 from hegemon.process.stopping import parse_stop
 from hegemon.protocols.loading import file_of
-from hegemon.runs.record import RunRecord
+from hegemon.runs.record import MadeRecord, RunRecord
 from hegemon.runs.setting import topology_for
+from hegemon.runs.simulate import course_of
 
 UNSAMPLED = ("engine_asked", "max_steps", "observe")  # trial k is the same with other values of these
 ALWAYS = ("graph", "start", "wake", "until", "engine")  # columns of every table, even with default values
@@ -84,13 +87,22 @@ class Case:
     @cached_property
     def description(self) -> dict[str, Any]:
         """The case in canonical form: equal descriptions are equal experiments, whatever the paths of their files."""
-        course = {name: _content(value) for name, value in self.course.items()}
+        course = {name: _without_files(value, self.files) for name, value in self.course.items()}
         if "fault" in course:
             course["fault"] = [
                 [f.step, f.agents, f.values, *([f.kind] if f.kind != "corrupt" else [])] for f in self.record.faults
             ]
         protocol = self.protocol
         return {"protocol": protocol.id, "n": protocol.n, "parameters": protocol.parameters, **course}
+
+    @cached_property
+    def files(self) -> dict[str, str]:
+        """The digests of the files that its runs read, by their full paths."""
+        if not any(isinstance(value, str) and named_file(str(located(value))) for value in self.course.values()):
+            return {}
+        with files_read() as found:
+            course_of(MadeRecord(**vars(self.record)))
+        return {path: file_digest(path) for path in found}
 
     @cached_property
     def seed(self) -> int:
@@ -136,14 +148,16 @@ def absolute(settings: dict[str, Any]) -> dict[str, Any]:
         file, colon, rest = text.partition(":") if name == "protocol" else (text, "", "")
         if Path(file).suffix and os.path.isfile(file):
             result[name] = f"{os.path.abspath(file)}{colon}{rest}"
+        elif name != "protocol" and file != (path := named_file(file)) and path:
+            result[name] = f"{file.removesuffix(path)}{os.path.abspath(path)}"
     return result
 
 
-def _content(value: Any) -> Any:
-    """The value; for the name of an existing file, the digest of its content."""
-    if isinstance(value, str) and Path(value).suffix and os.path.isfile(value):
-        return f"file {file_digest(value)}"
-    return value
+def _without_files(value: Any, files: dict[str, str]) -> Any:
+    """The value, with the digest of a file's content in place of its path."""
+    path = named_file(str(located(value))) if files and isinstance(value, str) else ""
+    digest = files.get(os.path.abspath(path))
+    return f"{value.removesuffix(path)}file {digest}" if digest and value.endswith(path) else value
 
 
 def _digest(content: Any) -> str:

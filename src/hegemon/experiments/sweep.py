@@ -149,6 +149,7 @@ def check_cases(cases: list[Case]) -> tuple[list[tuple[Case, str]], list[tuple[C
     for case in cases:
         try:
             case.check()
+            case.key  # noqa: B018 - reads the files that the runs will read
         except Unnamed:
             raise
         except InvalidInput as error:

@@ -10,6 +10,7 @@ from xml.etree.ElementTree import ParseError
 import numpy as np
 
 from hegemon.errors import InvalidInput
+from hegemon.files import note_reading
 from hegemon.graphs.topology import Topology
 
 
@@ -30,6 +31,7 @@ def from_file(path: str | Path) -> Topology:
     path = Path(path)
     if not os.path.isfile(path):  # unlike Path.is_file it works for every string
         raise InvalidInput(f"there is no graph file {str(path)!r}: give the path of an edge list or a .graphml file")
+    note_reading(path)
     try:
         if path.suffix.lower() == ".graphml":
             return _from_graphml(path)

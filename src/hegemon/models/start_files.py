@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from hegemon.errors import InvalidInput
+from hegemon.files import note_reading
 
 ENDINGS = (".json", ".csv")
 SHIPPED = Path(__file__).parents[1] / "claims"  # its folder errata/ holds the counterexamples that come with hegemon
@@ -60,6 +61,7 @@ def _text(path: Path) -> str:
             raise InvalidInput(
                 f"there is no configuration file {path}; give a JSON or CSV file, or the name of a start"
             )
+        note_reading(path)
         return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeError) as error:
         raise InvalidInput(f"{path} cannot be read as text ({error}); give a JSON or CSV file") from None

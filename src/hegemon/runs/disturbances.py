@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from hegemon.errors import InvalidInput
+from hegemon.files import note_reading
 from hegemon.models.expressions import number_or_text, whole_number
 from hegemon.models.grammar import short
 from hegemon.runs.run import Fault
@@ -37,6 +38,7 @@ def parse_fault(text: str) -> Fault:
 
 def read_disturbances(path: str | Path) -> tuple[Fault, ...]:
     """The faults of a JSON file: a list, or an object whose `disturbances` is one."""
+    note_reading(path)
     try:
         content = json.loads(Path(path).read_text())
     except (OSError, ValueError, RecursionError) as error:

@@ -230,7 +230,9 @@ def _measure(
     team: Team, kept: KeptReplications, seed: int, budget: int, relative: float, tell: Tell
 ) -> tuple[Scouted, list[Replication]]:
     """The scouts' result, and as many replications as the interval needs and the budget allows."""
-    scouted = kept.scouted or explore(team, seed, budget, relative, lambda stage, count: tell(stage, count, None))
+    scouted = kept.scouted or explore(
+        team, seed, budget, relative, lambda stage, done, total=None: tell(stage, done, total)
+    )
     kept.save(scouted)
     found = list(kept.replications)
     goal = FIRST

@@ -63,8 +63,10 @@ class Process:
                 f"the scheduler {self.scheduler} remembers what has happened or looks at states, and holding begins "
                 "anew from configurations alone; use uniform or weighted, or run --until broken, which follows it"
             )
-        self.start = fixed_start(protocol, start, self.topology)
         self.outputs = self._outputs()
+        if isinstance(start, str) and start == "safe" and start not in protocol.starts:
+            raise InvalidInput(self._without_safe())
+        self.start = fixed_start(protocol, start, self.topology)
         leaders = int(self.outputs[self.start].sum())
         if leaders != 1:
             raise InvalidInput(
@@ -73,6 +75,16 @@ class Process:
         self.in_table = self.space.size <= LARGEST_TABLE
         self.table = np.zeros(self.space.size**2 if self.in_table else 0, np.uint32)
         self.kind = np.uint16 if self.in_table else np.int32
+
+    def _without_safe(self) -> str:
+        """What to write where a protocol has no start `safe`: one leader, and followers."""
+        which = [self.outputs.argmax(), self.outputs.argmin()]
+        leader, follower = (repr(self.space.mapping_of(int(code))) for code in which)
+        starts = f"Group(1, {leader}), Group(self.n - 1, {follower})"
+        return (
+            f"{self.protocol.id} has no start `safe`, with one leader, from which holding is measured; write one in "
+            f"its class, `def start_safe(self, rng): return [{starts}]`, or give --start NAME or a .json or .csv file"
+        )
 
     def _outputs(self) -> np.ndarray:
         namespace, holds, output = self.space.namespace, self.protocol.holds, self.protocol.output

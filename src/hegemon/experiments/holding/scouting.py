@@ -86,7 +86,7 @@ def scout(crowd: Crowd, seed: int, party: int, budget: float, tell: Callable[...
     length = SHORTEST * n // look
     found: list[np.ndarray] = []
     rates: list[float] = []
-    begun = crowd.work
+    begun, share = crowd.work, SHARE / PARTIES * budget
     crowd.merits = np.empty(0)
     importance.begin(crowd.model.cells)
 
@@ -107,7 +107,10 @@ def scout(crowd: Crowd, seed: int, party: int, budget: float, tell: Callable[...
             weights = crowd.weights.copy()
             crowd.iterate(each, walkers, learns)
             generations.append(Generation.of(crowd, weights))
-            tell("finding what is rare" if learns else "following losses", crowd.cells)
+            if learns:  # it ends earlier if losses are found often enough
+                tell("finding what is rare (steps, at most)", int(crowd.work - begun), int(share))
+            else:
+                tell("following losses", len(rates) * length + time + 1, GUIDED_ROUNDS * length)
         if learns:
             importance.refresh(crowd.model.cells)
         merit = merits(generations, importance.keys(crowd.model.cells))
@@ -117,7 +120,7 @@ def scout(crowd: Crowd, seed: int, party: int, budget: float, tell: Callable[...
 
     begin(0)
     cells = finer = rounds = 0
-    while rounds < ROUNDS and crowd.work - begun < SHARE / PARTIES * budget:
+    while rounds < ROUNDS and crowd.work - begun < share:
         importance.forget(crowd.model.cells, FADING)
         lost = travel(afforded(SCOUTS, SCOUTING), learns=True) > -math.inf
         if crowd.cells > STEADY * cells:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hegemon.errors import InvalidInput, meant
+from hegemon.files import note_reading
 from hegemon.models.messages import MessageProtocol
 
 SCHEDULES = ("all", "one-by-one", "random")
@@ -97,6 +98,7 @@ def read_list(what: str, path: str | Path, names: tuple[str, ...]) -> list[Any]:
         raise InvalidInput(
             f"{what} {str(path)!r} is neither a file nor one of {', '.join(names)}{meant(str(path), names)}"
         )
+    note_reading(path)
     return _read(what, Path(path), Path(path).stat().st_mtime_ns)
 
 

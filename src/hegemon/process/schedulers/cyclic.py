@@ -10,6 +10,7 @@ import numpy as np
 from numba import uint64
 
 from hegemon.errors import InvalidInput
+from hegemon.files import note_reading
 from hegemon.graphs.topology import Topology
 from hegemon.models.protocol import Protocol
 from hegemon.process.schedulers.scheduler import MOST_ROWS, SchedulePlan, Scheduler
@@ -66,6 +67,7 @@ def read_recorded(words: str, protocol: Protocol, topology: Topology) -> Cyclic:
         raise InvalidInput(
             f"{name}: there is no such file of at most {LARGEST_FILE // 10**6} MB; write recorded:FILE.csv"
         )
+    note_reading(path)
     try:
         with path.open(encoding="utf-8-sig", newline="") as opened:
             table = csv.reader(opened)

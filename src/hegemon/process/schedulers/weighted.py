@@ -18,6 +18,7 @@ from numba import uint64
 
 from hegemon.compute.randomness import turn, turn_below
 from hegemon.errors import InvalidInput
+from hegemon.files import note_reading
 from hegemon.graphs.topology import Topology
 from hegemon.models.expressions import fraction_of
 from hegemon.models.protocol import Protocol
@@ -182,6 +183,7 @@ def _from_table(file: str, name: str, n: int) -> Weighted:
     path = Path(file)
     if not os.path.isfile(path) or path.stat().st_size > LARGEST_FILE:
         raise InvalidInput(f"{name}: there is no such file of at most {LARGEST_FILE // 10**6} MB")
+    note_reading(path)
     try:
         with path.open(encoding="utf-8-sig", newline="") as opened:
             rows = list(csv.DictReader(opened))
