@@ -46,6 +46,7 @@ MODULES = (
     "setup.js",
     "choosing.js",
     "typing.js",
+    "many.js",
     "settings.js",
     "sources.js",
     "main.js",

@@ -173,6 +173,29 @@ def test_the_places_of_another_n_are_those_of_python(open_live):
         assert page.evaluate("window.hegemon.greeting.edges") == served["edges"]
 
 
+def test_many_runs_grow_into_a_histogram(open_live):
+    page = open_live(RunRecord(hg.Pairwise(n=20), seed=3))
+    page.click("#manybox summary")
+    page.click("#manyrun")
+    until(page, "h.many && !h.many.busy && h.many.done === 1000")
+    steps = page.evaluate("window.hegemon.many.steps")
+    assert steps == [run.steps for run in hg.run_trials(hg.Pairwise(n=20), 1000, seed=3, engine="agents").runs]
+    assert page.is_visible("#manyplot") and page.locator("#manystrip figure").count() == 12
+    assert page.text_content("#manycommand").endswith("--seed 3 --engine agents --trials 1000")
+    until(page, "h.step === 0")  # the run itself has not moved
+    page.fill("#setup-seed", "4")
+    page.click("#restart")
+    until(page, "h.greeting.seed === '4'")
+    assert page.is_hidden("#manyplot")
+
+
+def test_sets_that_python_decides_have_no_many_runs(open_live):
+    page = open_live(RunRecord(hg.Ring(n=12), seed=3))
+    page.click("#manybox summary")
+    page.click("#manyrun")
+    page.wait_for_selector("#manytold:has-text('runs to safe need a set `safe` that is made of counts')", timeout=WAIT)
+
+
 EVIL = "</script><script>window.stolen = 1</script><img src=x onerror='window.stolen = 1'><!-- </SCRIPT >"
 
 

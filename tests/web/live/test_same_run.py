@@ -260,3 +260,24 @@ def test_a_pair_that_fails_stops_the_run_with_a_sentence():
     first, second = session.last["pair"]
     assert codes[first] == codes[second] == 0
     assert said == f"the rules fail where agents {first} and {second} meet; hegemon run says why"
+
+
+MANY = """
+const { laboratory, greeting } = await open(given[0]);
+laboratory.fields = greeting.fields;
+laboratory.begin({ n: greeting.n, start: greeting.start, seed: BigInt(greeting.seed) });
+let found;
+for (const now of laboratory.manyRuns(given[1])) found = now;
+return [found.steps, found.command, found.curves.map(({ rows, step }) => [rows[0], rows[rows.length - 1], step])];
+"""
+
+
+@pytest.mark.parametrize("protocol", [hg.Pairwise(n=30), hg.QuickElimination(n=20)], ids=lambda protocol: protocol.id)
+def test_many_runs_are_the_trials_of_python(protocol):
+    steps, command, curves = in_node(MANY, LivePage(RunRecord(protocol, seed=4)).laboratory, 50)
+    runs = hg.run_trials(protocol, 50, seed=4, engine="agents").runs
+    assert steps == [run.steps for run in runs]
+    start = protocol.default_start
+    assert command == f"hegemon run {protocol.id} --n {protocol.n} --start {start} --seed 4 --engine agents --trials 50"
+    assert [step for *_, step in curves] == steps[:12]
+    assert all(first[0] == 0 and last[0] == step for first, last, step in curves)

@@ -6,6 +6,7 @@ import { byId, element, markSource, showAgent, showBands, showFacts, showKill, s
 import { introduce } from "./introduction.js";
 import { Setup } from "./setup.js";
 import { Choosing } from "./choosing.js";
+import { Many } from "./many.js";
 import { Typing } from "./typing.js";
 import { Settings } from "./settings.js";
 import { Film, Live } from "./sources.js";
@@ -114,6 +115,7 @@ const take = {
     settings.forget();
     setup.greet(greeting);
     typing.greet(greeting);
+    many.greet(greeting);
     choosing.greet(greeting);
     byId("victims").max = greeting.n;
     byId("writebox").hidden = state.film || !greeting.writable.length;
@@ -145,6 +147,11 @@ const take = {
   gone() {
     state.gone = true;
     byId("refused").textContent = "The run has ended: its terminal is closed.";
+  },
+
+  many(told) {
+    state.many = told;
+    many.show(told);
   },
 
   name: (byte) => stage.look.name(byte),
@@ -279,6 +286,7 @@ const choosing = new Choosing(
   (agent) => { stage.selected = agent ?? state.selected; stage.draw(); },
 );
 const setup = new Setup((command) => source.ask(command));
+const many = new Many((command) => source.ask(command));
 const typing = new Typing((command) => source.ask(command), (content, name) => download(content, name));
 
 // -- disturb

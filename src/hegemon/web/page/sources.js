@@ -55,6 +55,7 @@ export class Live {
       this.waiting.get(content.answer)?.(content);
       this.waiting.delete(content.answer);
     } else if (content.refused) this.take.refused(content.refused);
+    else if (content.many) this.take.many(content.many);
     else {
       this.draw(); // what is still of the run before
       this.take.greeting(content);

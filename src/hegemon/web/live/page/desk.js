@@ -8,6 +8,7 @@ const WORK = 10; // milliseconds of work between two looks for commands
 const SHARE = 5; // readings take at most one part in this many of the time
 const TOLD = 400; // steps per second up to which each shown step is described
 const SEEN = 1000; // milliseconds between two readings while nothing else asks for one
+const [MOST_RUNS, TELL] = [10000, 250]; // of a histogram; milliseconds between two reports on it
 const LARGEST_START = 200000;
 const LONGEST_RULES = 100000; // characters
 const AT_ONCE = new Set(["frame", "state", "file", "disturbances", "pause", "speed", "focus", "stop_at_safe", "write"]);
@@ -27,8 +28,9 @@ export class Desk {
   start(values, groups) {
     this.laboratory.begin(values, groups);
     const { n, start, seed } = this.laboratory;
-    if (this.many !== n) this.speed = 10 ** Math.min(6, Math.max(1, String(n).length - 1));
-    this.many = n;
+    if (this.agents !== n) this.speed = 10 ** Math.min(6, Math.max(1, String(n).length - 1));
+    this.agents = n;
+    this.many = null; // runs of what is no longer shown
     const setup = { ...this.greeting.setup, n: String(n), start, seed: String(seed) };
     Object.assign(this.greeting, { n, start, seed: String(seed), setup, ...shapeOf(this.greeting, n) });
     this.readings = this.laboratory.readings();
@@ -45,7 +47,8 @@ export class Desk {
     if (this.jump) this.jumpOn();
     else if (this.playing) this.play(elapsed);
     if (this.playing && performance.now() - this.read > Math.max(SEEN, SHARE * this.cost)) this.look();
-    if (this.jump || (this.playing && (this.speed === null || this.debt >= 1))) return 0;
+    if (this.many) this.makeMany();
+    if (this.jump || this.many || (this.playing && (this.speed === null || this.debt >= 1))) return 0;
     const frame = Math.max(0, this.sent + FRAME - performance.now());
     if (this.wanted && this.changed) return frame;
     return this.playing ? Math.min(250, Math.max(this.wanted ? frame : FRAME, (1000 * (1 - this.debt)) / this.speed)) : null;
@@ -141,6 +144,7 @@ export class Desk {
       case "disturbances": return { disturbances: laboratory.disturbances() };
       case "file": { const { text, shares, leaders } = this.typed(command); readRules(text, shares, leaders); return { file: fileOf(text, shares, leaders) }; }
       case "focus": return {};
+      case "many": return this.beginMany(command.count);
     }
     this.changed = true;
     this.debt = 0;
@@ -243,6 +247,32 @@ export class Desk {
     this.start({ n, start, seed: BigInt(setup.seed) });
     return {};
   }
+
+  // -- many runs
+
+  beginMany(count) {
+    if (count === 0) {
+      if (this.many) this.tellMany({ ...this.many.found, busy: false });
+      this.many = null;
+      return {};
+    }
+    const work = this.laboratory.manyRuns(whole("count", count, 1, MOST_RUNS));
+    this.many = { work, found: work.next().value, told: -Infinity };
+    return {};
+  }
+
+  makeMany() {
+    const end = performance.now() + WORK;
+    let isOver = false;
+    while (!isOver && performance.now() < end) isOver = this.many.work.next().done;
+    const { found, told } = this.many;
+    if (!isOver && performance.now() - told < TELL) return;
+    this.many.told = performance.now();
+    this.tellMany({ ...found, busy: !isOver });
+    if (isOver) this.many = null;
+  }
+
+  tellMany(many) { this.send(JSON.stringify({ many })); }
 
   // -- jumps
 

@@ -8,6 +8,7 @@ const SLICE = 12; // milliseconds of a jump between two looks for commands
 const [PATIENCE, LONGEST_JUMP] = [5000, 30000]; // milliseconds of a search for a change, of any other jump
 const POINTS = 400; // of the curves
 const FAR = 2 ** 53 - 1;
+const [LONGEST_RUN, SIDE_BY_SIDE, SAMPLES] = [1e9, 12, 300]; // steps of one of many runs; runs with a curve, and its points
 const LARGEST_MURDER = 10000;
 const MOST_AGENTS = 1e7;
 const FAULT = 2; // the purpose of a stream
@@ -43,7 +44,7 @@ export class Laboratory {
     if (this.machine?.n !== n) {
       this.machine = new Machine(this.module, { states: this.content.states.length, values: this.content.values, table: this.table, arcs: this.arcs, n });
     }
-    Object.assign(this, { n, start, seed, bounds: (size ?? this.sizeOf(this.n)).bounds });
+    Object.assign(this, { n, start, seed, groups: chosen.groups, isDrawn: chosen.seed !== undefined, bounds: (size ?? this.sizeOf(this.n)).bounds });
     this.goals = this.makeGoals();
     this.machine.seek(this.goals.quiet);
     this.machine.begin(chosen.groups, seed);
@@ -272,6 +273,42 @@ export class Laboratory {
 
   disturbances() {
     return this.faults.slice(0, this.applied).map(({ step, agents, values }) => ({ step, agents, values }));
+  }
+
+  // Many runs to `safe`, as `hegemon run --trials` makes them; each value is what is known by then.
+  *manyRuns(count) {
+    if (!this.goals.safe) throw new Refusal("runs to safe need a set `safe` that is made of counts; Python decides this one");
+    if (this.isDrawn) throw new Refusal(`the start ${this.start} was drawn by Python for one run; choose another one`);
+    const states = this.content.states.length;
+    const machine = new Machine(this.module, { states, values: this.content.values, table: this.table, arcs: this.arcs, n: this.n });
+    machine.seek(this.goals.safe);
+    const found = { count, done: 0, steps: [], missed: 0, limit: LONGEST_RUN, curves: [], busy: true };
+    found.command = `${this.command().replace(/ --until \S+/, "").replace(/ --disturbances \S+/, "")} --trials ${count}`;
+    const [shown] = Object.values(this.content.observables).filter(Boolean);
+    for (let trial = 0; trial < count; trial++) {
+      machine.begin(this.groups, this.seed, trial);
+      const curve = trial < SIDE_BY_SIDE && shown ? { rows: [], step: null } : null;
+      if (curve) found.curves.push(curve);
+      let [met, spacing] = [machine.holds, Math.max(1, Math.floor(this.n / 2))];
+      const note = () => {
+        if (curve.rows.length >= SAMPLES) {
+          curve.rows = curve.rows.filter((_, k) => k % 2 === 0);
+          spacing *= 2;
+        }
+        curve.rows.push([machine.step, measure(shown, machine.census(), this.n)]);
+      };
+      if (curve) note();
+      while (!met && machine.step < LONGEST_RUN) {
+        met = machine.advance(Math.min(LONGEST_RUN, machine.step + (curve ? spacing : 1e6)));
+        if (curve) note();
+        yield found;
+      }
+      if (curve) curve.step = met ? machine.step : null;
+      found.done += 1;
+      if (met) found.steps.push(machine.step);
+      else found.missed += 1;
+      yield found;
+    }
   }
 
   // -- what frames show

@@ -50,9 +50,9 @@ export class Machine {
   }
 
   // Begin with these groups, [count, code] each, where code -1 stands for uniform ones.
-  begin(groups, seed) {
+  begin(groups, seed, trial = 0) {
     const generator = this.view(BigUint64Array, "generator", 10);
-    generator.set(startGenerator(seed, [0, START]));
+    generator.set(startGenerator(seed, [trial, START]));
     let begin = 0;
     for (const [count, code] of groups) {
       if (code >= 0) this.population.fill(code, begin, begin + count);
@@ -60,7 +60,7 @@ export class Machine {
       begin += count;
     }
     if (begin !== this.n) throw new Refusal(`this start has ${begin} agents, and n = ${this.n}`);
-    this.view(Uint32Array, "rng", 8).set(streamWords(seed, [0, KERNEL], 8));
+    this.view(Uint32Array, "rng", 8).set(streamWords(seed, [trial, KERNEL], 8));
     this.step = this.made = 0;
     this.recount();
   }
@@ -124,6 +124,13 @@ export class Machine {
       for (let code = 0; code < this.states; code++) if (marks[code * this.conditions + k]) sum += numbers[code];
       counts[k] = BigInt(sum);
     }
+  }
+
+  // Whether the goal, bounds of counts, is met now.
+  get holds() {
+    const counts = Array.from(this.view(BigInt64Array, "counts", this.conditions), Number);
+    const { low, high } = this.goal;
+    return low.some((row, k) => counts.every((count, j) => row[j] <= count && count <= high[k][j]));
   }
 
   // Advance to a step, or to the first one that meets the goal; returns whether it is met.
