@@ -15,9 +15,10 @@ BENEATH = {
     "display": {"errors"},
     "parts": {"errors"},
     "hosts": set(),
+    "doors": {"errors"},
     "analysis": {"errors", "files"},
-    "graphs": {"errors", "files", "parts", "system"},
-    "models": {"errors", "files", "display", "graphs", "parts", "system"},
+    "graphs": {"doors", "errors", "files", "parts", "system"},
+    "models": {"doors", "errors", "files", "display", "graphs", "parts", "system"},
 }
 BENEATH["protocols"] = {"models"} | BENEATH["models"]
 BENEATH["compute"] = {"errors", "files", "system"}

@@ -83,6 +83,15 @@ def place_in_users_file(error: BaseException, called: bool = False) -> str:
     return ""
 
 
+def shown(value: object, longest: int = 80) -> str:
+    """A value as it is quoted in a sentence: short, printable, and whatever it does when it is shown."""
+    try:
+        text = repr(value)
+    except Exception:  # somebody else's __repr__ raises anything; a number of very many digits is a ValueError
+        text = f"a value of type {type(value).__name__}"
+    return short(text if len(text) <= longest else f"{text[: longest - 1]}…")
+
+
 def short(text: str, longest: int = LONGEST) -> str:
     """One line of bounded length, whatever a value from outside has put into it."""
     text = "".join(c if c.isprintable() else " " if c.isspace() else ascii(c)[1:-1] for c in text)

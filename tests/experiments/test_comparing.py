@@ -111,7 +111,7 @@ def test_what_a_protocol_does_not_take_is_reported_and_the_others_are_compared()
     for bad, said in (
         ({"protocols": ()}, "needs protocols"),
         ({"protocols": ("pairwise", "pairwise")}, "compared with itself"),
-        ({"protocols": ("pairwise",), "starts": "best"}, "choose worst or default"),
+        ({"protocols": ("pairwise",), "starts": "best"}, "give one of worst, default"),
     ):
         with pytest.raises(hg.InvalidInput, match=said):
             hg.compare(*bad.pop("protocols"), n=6, workers=1, **bad)
@@ -189,7 +189,7 @@ def test_holding_is_exact_where_it_can_be_and_refused_elsewhere(monkeypatch):
     large = hg.compare("timer", n=20, trials=1, workers=1).rows[0]
     assert large["holding"] is None and large["holding_kind"].startswith("not measured")
     assert hg.compare("timer", n=3, trials=1, workers=1, holding="none").rows[0]["holding_kind"] is None
-    with pytest.raises(hg.InvalidInput, match="choose exact, estimate, none"):
+    with pytest.raises(hg.InvalidInput, match="give one of exact, estimate, none"):
         hg.compare("timer", n=3, holding="guess")
 
 

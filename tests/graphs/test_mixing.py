@@ -115,7 +115,7 @@ def test_what_has_no_mixing_time_is_refused():
         mixing_time(parse("directed-ring:5", None, None))
     with pytest.raises(InvalidInput, match="at least 2 nodes"):
         mixing_time(complete(1))
-    with pytest.raises(InvalidInput, match="choose auto, exact, spectral"):
+    with pytest.raises(InvalidInput, match="give one of auto, exact, spectral"):
         mixing_time(ring(5), method="guess")
     with pytest.raises(InvalidInput, match="use the spectral bound"):
         mixing_time(ring(5000), method="exact")

@@ -138,7 +138,7 @@ def test_large_tables_are_looked_up_and_states_may_be_any_objects():
         ({("A", "B"): {("C", "C"): 0.7, ("D", "D"): 0.5}}, "add up to 6/5"),
         ({("A", "B"): ("A", "B")}, "no rule changes anything"),
         ({(1, "1"): ("1", "1")}, "two states are both written '1'"),
-        (7, "rules are a dictionary"),
+        (7, "given = 7 cannot be used; give a text"),
         (lambda a, b: (a, b), "need the states of the start"),
     ],
 )

@@ -13,7 +13,7 @@ from hegemon.exact import verification
 from hegemon.exact.exports import exporting
 from hegemon.experiments import worker
 from hegemon.models.model import MODELS
-from hegemon.runs import course, measures
+from hegemon.runs import course, kinds, measures
 from hegemon.runs.capabilities import KNOWN
 from hegemon.runs.checkpoint import Checkpoint
 from hegemon.runs.option import option
@@ -262,7 +262,7 @@ def test_every_option_has_an_effect_or_is_refused(path, base, tmp_path):
 class Longer(MadeRecord):
     """A record with an option that nothing knows yet."""
 
-    min_steps: int = option(0, "go on up to this step")
+    min_steps: int = option(0, "go on up to this step", takes=kinds.STEPS)
 
 
 def test_an_option_that_nobody_names_is_refused_everywhere(monkeypatch):

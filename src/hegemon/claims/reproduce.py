@@ -23,6 +23,7 @@ from hegemon.experiments.executors.pool import Pool, open_pool
 from hegemon.experiments.worker import sees_folder
 from hegemon.files import reserve
 from hegemon.protocols.loading import name_protocol
+from hegemon.runs import kinds
 from hegemon.runs.option import seed_of
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class ClaimsListener:
     def finished(self, claim: Claim, record: dict[str, Any], again: bool) -> None: ...
 
 
+@kinds.door(file=kinds.FILE, full=kinds.FLAG, only=kinds.TEXT, paper=kinds.TEXT, jobs=kinds.WORKERS)
 def reproduce(
     file: str | Path | None = None,
     *,

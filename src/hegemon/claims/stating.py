@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from hegemon import parts
+from hegemon import doors, parts
 from hegemon.claims.conclusions import LIMIT, examine
 from hegemon.claims.registry import Claim
 from hegemon.errors import InvalidInput, choose, meant
@@ -16,6 +16,7 @@ from hegemon.experiments.fingerprints import module_fingerprint
 from hegemon.models.conditions import is_condition
 from hegemon.models.protocol import Protocol
 from hegemon.protocols.loading import load_file, name_protocol
+from hegemon.runs import kinds
 
 TRIALS = 100
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
@@ -24,6 +25,29 @@ SCALED = ("exact", "sizes", "trials")  # the keys that `full` may change
 _stated: dict[str, list[Claim]] = {}  # while a file is read: its claims, by the module that states them
 
 
+@kinds.door(
+    name=doors.text,
+    statement=doors.text,
+    protocol=kinds.PROTOCOL_CLASS,
+    twin=kinds.PROTOCOL_CLASS | doors.none,
+    closed=kinds.TEXT,
+    reached=kinds.TEXT,
+    mean=kinds.TEXT,
+    at_most=kinds.TEXT,
+    at_least=kinds.TEXT,
+    grows=kinds.TEXT,
+    rival=kinds.TEXT,
+    probability=kinds.TEXT,
+    within=kinds.TEXT,
+    test=doors.function(4) | doors.none,
+    starts=doors.text | doors.several(doors.text) | doors.none,
+    graph=kinds.TEXT,
+    parameters=doors.mapping(doors.scalar) | doors.none,
+    exact=doors.several(doors.whole(1)),
+    sizes=doors.several(doors.whole(1)),
+    limit=doors.text,
+    full=doors.mapping(doors.anything) | doors.none,
+)
 def claim(
     name: str,
     statement: str,

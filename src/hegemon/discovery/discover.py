@@ -13,9 +13,10 @@ from hegemon import display
 from hegemon.discovery.keeping import KeptSearch
 from hegemon.discovery.rules import classes, renamed, renamings
 from hegemon.discovery.search import Node, Problem, TableSearch, failing, holding
-from hegemon.discovery.specifications import SearchQuestion, parse_sizes
+from hegemon.discovery.specifications import QUESTION, SearchQuestion, parse_sizes
 from hegemon.discovery.times import exact_times
 from hegemon.errors import InvalidInput
+from hegemon.runs import kinds
 
 MOST_STATES = 4
 EVERY = 0.2  # seconds between two reports of progress
@@ -148,6 +149,7 @@ class Discovery:
         return display.facts(heads) + display.table(rows)
 
 
+@kinds.door(**QUESTION, certificate=kinds.FLAG)
 @display.with_progress
 def discover(
     specification: str = "leader-election",

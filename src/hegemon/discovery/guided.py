@@ -15,15 +15,16 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hegemon import display
+from hegemon import display, doors
 from hegemon.discovery.discover import Found, process, summary
 from hegemon.discovery.judge import FAILS, Outlook, judge, members
 from hegemon.discovery.search import Problem, TableSearch
-from hegemon.discovery.specifications import SearchQuestion, parse_sizes
+from hegemon.discovery.specifications import QUESTION, SearchQuestion, parse_sizes
 from hegemon.discovery.times import exact_times
 from hegemon.errors import InvalidInput
 from hegemon.experiments.executors.pool import open_pool
 from hegemon.kept import read_kept, write_kept
+from hegemon.runs import kinds
 from hegemon.runs.option import seed_of
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ class GuidedDiscovery:
         }
 
 
+@kinds.door(states=QUESTION["states"], walks=kinds.TRIALS, options=doors.anything)
 @display.with_progress
 def discover_guided(
     specification: str = "leader-election",
@@ -96,6 +98,8 @@ def discover_guided(
     `workers` or `cluster`; `checkpoint` keeps finished walks. Nothing found does not mean that nothing exists.
     """
     begin = time.monotonic()
+    for word in options.keys() - QUESTION.keys():
+        raise InvalidInput(f"discover_guided has no option {word!r}; options of a search are {', '.join(QUESTION)}")
     question, seed = SearchQuestion(specification, states, parse_sizes(n), **options), seed_of(seed)
     search = question.record() | {"seed": seed, "length": LENGTH}
     done: dict[str, list[Any]] = {}

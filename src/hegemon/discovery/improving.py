@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hegemon import display
+from hegemon import display, doors
 from hegemon.discovery.specifications import parse_sizes
 from hegemon.errors import InvalidInput, meant
 from hegemon.exact.verification import verify
@@ -22,6 +22,7 @@ from hegemon.experiments.sweep import sweep
 from hegemon.models.parameters import Parameter
 from hegemon.models.population import PopulationProtocol
 from hegemon.protocols.loading import find_protocol
+from hegemon.runs import kinds
 
 MOST_CONFIGURATIONS = 200_000  # configurations of a chain that is built
 MOST_VARIANTS = 5_000
@@ -104,6 +105,13 @@ class Improvement:
         }
 
 
+@kinds.door(
+    protocol=doors.text | kinds.PROTOCOL_CLASS,
+    free=doors.text,
+    hold=doors.real(above=0, says="a number of steps") | doors.none,
+    measure=kinds.SIZES | doors.none,
+    most=doors.whole(1),
+)
 @display.with_progress
 def improve(
     protocol: str | type[PopulationProtocol],

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
+from hegemon import doors
 from hegemon.discovery.arenas import GRAPHS, LARGEST_CONNECTED, SMALLEST, make_arenas
 from hegemon.discovery.goals import SearchGoal, make_goal
 from hegemon.discovery.judge import Requirement
@@ -22,6 +23,14 @@ KINDS: dict[str, Callable[[int], bool]] = {
     "odd": lambda n: n % 2 == 1,
     "even": lambda n: n % 2 == 0,
     "prime": lambda n: n > 1 and all(n % k for k in range(2, n)),
+}
+
+QUESTION = {
+    "specification": doors.text,
+    "states": doors.whole(2, MOST_STATES),
+    "graph": doors.text,
+    **dict.fromkeys(("self_stabilizing", "silent", "symmetric", "coin"), doors.switch),
+    **dict.fromkeys(("daemon", "start", "correct"), doors.text | doors.none),
 }
 
 
@@ -42,10 +51,9 @@ class SearchQuestion:
     correct: str | None = None
 
     def __post_init__(self) -> None:
+        doors.require_fields(self, **QUESTION)
         if self.graph not in GRAPHS:
             raise InvalidInput(f"the graph {self.graph!r} cannot be searched; choose {' or '.join(GRAPHS)}")
-        if not 2 <= self.states <= MOST_STATES:
-            raise InvalidInput(f"states = {self.states} is out of range; choose 2 to {MOST_STATES}")
         self._check_daemon()
         least = SMALLEST.get(self.graph, 3)
         for n in self.n:

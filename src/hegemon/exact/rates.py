@@ -31,6 +31,7 @@ from hegemon.models.protocol import Protocol
 from hegemon.models.unreliable import unreliable
 from hegemon.process.schedulers.reading import scheduler_for
 from hegemon.process.schedulers.scheduler import Scheduler
+from hegemon.runs import kinds
 from hegemon.runs.faults import FEWEST, fault_codes, require_churn, with_kept
 from hegemon.runs.rates import EventProcess, Rate, churns, marks_of, read_rates
 from hegemon.runs.setting import Graph, topology_for
@@ -79,6 +80,7 @@ class LongRun:
         }
 
 
+@kinds.door()
 @display.with_progress
 def availability(
     protocol: PopulationProtocol, *, rates: "Sequence[Rate | str]", graph: Graph = None,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
 
-from hegemon import display
+from hegemon import display, doors
 from hegemon.errors import InvalidInput, meant
 from hegemon.exact import findings as ask
 from hegemon.exact.chain import MEMORY, Chain, estimate
@@ -30,6 +30,7 @@ from hegemon.models.protocol import Protocol
 from hegemon.models.rounds import RoundsProtocol
 from hegemon.models.unreliable import unreliable
 from hegemon.process.schedulers.scheduler import Scheduler
+from hegemon.runs import kinds
 from hegemon.runs.capabilities import supporting
 from hegemon.runs.record import RUN_OPTIONS, is_default, require_meant
 from hegemon.runs.setting import Graph, Identifiers, Start, Wake
@@ -185,6 +186,7 @@ def verify(
     delay: str | None = ..., order: str = ..., duplicate: float | str = ..., crashes: Sequence[str] = ...,
     progress: display.Show | None = ...,
 ) -> "Verification | MessageVerification": ...  # fmt: skip
+@kinds.door(quantiles=doors.several(doors.number), coins=doors.one_of(*COINS), symmetry=kinds.FLAG, delay=kinds.TEXT)
 @display.with_progress
 def verify(
     protocol: Protocol, *, graph: Graph = None, start: Start = None, property: str | None = None,
@@ -257,8 +259,6 @@ def verify(
         )
     protocol = unreliable(protocol, loss, one_sided)
     questions, name = parse_property(property, protocol)
-    if coins not in COINS:
-        raise InvalidInput(f"coins = {coins!r} is not known; choose {' or '.join(COINS)}{meant(str(coins), COINS)}")
     daemon = parse_daemon(scheduler, protocol)
     if coins != "fair" and daemon is None:  # said here, with what it needs
         raise InvalidInput(f"coins = {coins!r} needs a daemon that chooses them; give a scheduler such as central")

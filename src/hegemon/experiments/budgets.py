@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hegemon import doors
 from hegemon.analysis.pictures import INK, legend_below, new_figure, save
 from hegemon.analysis.statistics import wilson
 from hegemon.compute.randomness import generator
 from hegemon.errors import InvalidInput
 from hegemon.models.expressions import number_or_text, whole_number
 from hegemon.protocols import Referees
+from hegemon.runs import kinds
 from hegemon.runs.option import MOST_AGENTS, seed_of
 from hegemon.runs.run import Run
 from hegemon.runs.trials import Trials, run_trials
@@ -25,6 +27,10 @@ EXPONENTS = "0.1:0.95:0.05"
 CANDIDATES = "1,2*log(n)"
 
 
+@kinds.door(
+    exponents=doors.text | doors.several(doors.number, fewest=1),
+    candidates=doors.text | doors.several(doors.number | doors.text, fewest=1),
+)
 def lower_bound(
     n: Sizes = (10**4, 10**6, 10**8), *, exponents: str | Sequence[float] = EXPONENTS,
     candidates: str | Sequence[float | str] = CANDIDATES, trials: int = 200, seed: "Seed" = 0,

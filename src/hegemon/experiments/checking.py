@@ -10,6 +10,7 @@ from hegemon.errors import InvalidInput, pass_interrupt, sentence
 from hegemon.graphs.topology import Topology
 from hegemon.models.authors import authored, declared
 from hegemon.models.protocol import Protocol
+from hegemon.runs import kinds
 from hegemon.runs.setting import Graph, topology_for
 
 ALL_PAIRS = 40_000  # pairs of states: all are tried up to this number, else this many at random
@@ -20,6 +21,7 @@ class NotDecided(Exception):
     """A check that neither passes nor fails; the text says why."""
 
 
+@kinds.door()
 @display.with_progress
 def check(protocol: Protocol, *, graph: Graph = None, progress: display.Show | None = None) -> dict[str, Any]:
     """Try a protocol as the engines will, and return what was found, as `hegemon check --json` prints it.

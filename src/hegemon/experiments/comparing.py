@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hegemon import doors
 from hegemon.analysis.pictures import COLOURS, INK, LINES, MARKERS, Picture, legend_below, logarithmic, new_figure
 from hegemon.analysis.statistics import sample_quantile, sublinear_scale, summarize_times
-from hegemon.errors import InvalidInput, choose
+from hegemon.errors import InvalidInput
 from hegemon.experiments.axes import parse_axis, split
 from hegemon.experiments.compared_holding import HOWS, holding_of
 from hegemon.experiments.compared_trials import Comparer, Key, Settings
@@ -28,6 +29,7 @@ from hegemon.files import write_text
 from hegemon.models.description import describe_assumptions
 from hegemon.models.expressions import assignments, whole_number
 from hegemon.protocols.loading import name_protocol
+from hegemon.runs import kinds
 from hegemon.runs.option import seed_of, whole
 
 if TYPE_CHECKING:
@@ -110,6 +112,12 @@ class ProtocolComparison:
         return picture(self.rows, ax)
 
 
+@kinds.door(
+    protocols=doors.text | kinds.PROTOCOL_CLASS,
+    starts=doors.one_of("worst", "default"),
+    holding=doors.one_of(*HOWS),
+    listener=doors.instance("a StudyListener", "hegemon.experiments.study_driver:StudyListener") | doors.none,
+)
 def compare(
     *protocols: Any, n: Any, trials: int = 20, seed: "Seed" = 0, max_steps: int | float = MAX_STEPS,
     starts: str = "worst", holding: str = "exact", out: str | Path | None = None, workers: int | None = None,
@@ -129,10 +137,6 @@ def compare(
     """
     if not protocols:
         raise InvalidInput("compare needs protocols, such as compare('pairwise', 'timer', n=64)")
-    if starts not in ("worst", "default"):
-        raise InvalidInput(f"starts = {starts!r} is not known; choose worst or default")
-    if holding not in HOWS:
-        raise InvalidInput(f"holding = {holding!r} is not known; {choose(HOWS)}")
     sizes = parse_axis("n", n)
     instances: dict[Key, Any] = {}
     cases: dict[Key, list[Settings]] = {}
@@ -170,6 +174,7 @@ def compare(
     return ProtocolComparison(rows, failed + measured.failed, seed, measured.every)
 
 
+@kinds.door()
 def compare_messages(
     n: Any = ELECTION_SIZES, *, trials: int = 5, seed: "Seed" = 0, workers: int | None = None
 ) -> ProtocolComparison:

@@ -25,11 +25,10 @@ from hegemon.analysis.scaling import (
     exponent,
 )
 from hegemon.analysis.statistics import CONFIDENCE
-from hegemon.errors import InvalidInput
+from hegemon.errors import InvalidInput, shown
 from hegemon.experiments.axes import split
 from hegemon.models.expressions import parse, value_of
 from hegemon.models.functions import names_in
-from hegemon.models.grammar import shown
 
 CONSTANT = Law("1", lambda n: np.ones_like(n))
 ROOT = Law("√n", np.sqrt)

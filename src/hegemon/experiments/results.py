@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hegemon import doors
 from hegemon.analysis.scaling import Law
 from hegemon.analysis.statistics import ROUND_LIMIT, finite, sample_quantile, summarize_times, wilson
 from hegemon.display import counted, figure, plain
@@ -17,6 +18,7 @@ from hegemon.experiments.laws import FEWEST_SIZES, LAWS, Fit, fit_law, read_laws
 from hegemon.experiments.names import given_columns
 from hegemon.experiments.precision import TIMES, Precision
 from hegemon.experiments.study_tables import load_studies, measured_columns
+from hegemon.runs import kinds
 
 if TYPE_CHECKING:
     import pandas
@@ -186,6 +188,12 @@ class StudyResults:
 PROGRESS = ("done", "goal", "estimate", "ci95")
 
 
+@kinds.door(
+    folder=doors.path | doors.several(doors.path, fewest=1),
+    by=doors.text | doors.several(doors.text) | doors.none,
+    where=kinds.TEXT,
+    laws=doors.text | doors.several(doors.text, fewest=1) | doors.none,
+)
 def results(
     folder: str | Path | Sequence[str | Path], *, by: str | Sequence[str] | None = None, where: str | None = None,
     of: str | None = None, laws: str | Sequence[str] | None = None,

@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hegemon import display
+from hegemon import display, doors
 from hegemon.errors import InvalidInput, Unfinished
 from hegemon.experiments.case import Case
 from hegemon.experiments.executors.pool import open_pool
@@ -23,6 +23,7 @@ from hegemon.experiments.store.table import compact, read_table
 from hegemon.experiments.study import Study, make_study, protocol_name
 from hegemon.experiments.study_driver import StudyDriver, StudyListener
 from hegemon.protocols.loading import Unnamed, name_protocol
+from hegemon.runs import kinds
 
 if TYPE_CHECKING:
     import pandas
@@ -44,6 +45,22 @@ class StudyOutcome:
     failed: list[tuple[Case, str]]
 
 
+NAME = doors.text | kinds.PROTOCOL_CLASS
+NAMES = NAME | doors.several(NAME, fewest=1)
+AXIS = kinds.VALUE | doors.several(kinds.VALUE)
+ZIP = doors.several(doors.text | doors.several(doors.text))
+CASES = doors.path | doors.several(doors.mapping(kinds.VALUE | kinds.PROTOCOL_CLASS))
+
+
+@kinds.door(
+    protocol=NAMES | doors.none,
+    trials=kinds.TRIALS | doors.none,
+    relative=doors.share | doors.none,
+    zip=ZIP,
+    cases=CASES,
+    extend=kinds.FLAG,
+    axes=AXIS,
+)
 def sweep(
     protocol: Any = None, *, trials: int | None = None, seed: "Seed" = 0, out: str | Path | None = None,
     workers: int | None = None, cluster: str | None = None, relative: float | str | None = None, zip: Any = (),
@@ -83,7 +100,7 @@ def sweep(
         sentence = f"{len(outcome.failed)} cases failed; the first is {case.label()}: {error}"
         if table is None:
             raise InvalidInput(sentence)
-        warnings.warn(sentence, stacklevel=2)
+        warnings.warn(sentence, stacklevel=3)
         table.attrs["failed"] = [{**case.shown, "error": error} for case, error in outcome.failed]
     return table
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hegemon import display
+from hegemon import display, doors
 from hegemon.analysis.statistics import mean_interval
 from hegemon.compute.randomness import KERNEL, START, generator, stream
 from hegemon.engines.choice import choose_engine
@@ -25,6 +25,7 @@ from hegemon.models.protocol import Protocol
 from hegemon.process.schedulers.reading import scheduler_for
 from hegemon.process.schedulers.scheduler import Scheduler
 from hegemon.process.stopping import parse_stop
+from hegemon.runs import kinds
 from hegemon.runs.option import seed_of
 from hegemon.runs.plan import RunPlan
 from hegemon.runs.setting import Graph, topology_for
@@ -156,6 +157,7 @@ class Simulator:
         return found
 
 
+@kinds.door(evaluations=kinds.TRIALS, final=kinds.TRIALS, budget=doors.whole(1), exact=kinds.FLAG)
 @display.with_progress
 def search_worst(
     protocol: Protocol, *, graph: Graph = None, scheduler: "str | Scheduler | None" = None, until: str = "safe",
@@ -184,10 +186,6 @@ def search_worst(
         raise InvalidInput(
             f"search-worst lists every agent of a start: n = {protocol.n} is more than {LARGEST_N}; take a smaller one"
         )
-    wanted = {"evaluations": evaluations, "trials": trials, "final": final, "max_steps": max_steps, "budget": budget}
-    for name, value in wanted.items():
-        if value < 1:
-            raise InvalidInput(f"{name} = {value} is out of range; it must be at least 1")
     protocol.require_sound()
     seed = seed_of(seed)
     rng = generator(seed, 0, START)

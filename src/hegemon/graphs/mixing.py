@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from hegemon.errors import InvalidInput, choose, meant
+from hegemon import doors
+from hegemon.errors import InvalidInput
 from hegemon.graphs.families import as_topology
 from hegemon.graphs.topology import Topology
 
@@ -58,6 +59,14 @@ class MixingTime:
 _lock = threading.Lock()
 
 
+GRAPH = (
+    doors.text
+    | doors.path
+    | doors.instance("a Topology or a NetworkX graph", "hegemon.graphs.topology:Topology", "networkx:Graph")
+)
+
+
+@doors.door(topology=GRAPH, lazy=doors.switch | doors.none, method=doors.one_of(*METHODS))
 def mixing_time(topology: Topology, lazy: bool | None = None, method: str = "auto") -> MixingTime:
     """By `exact` or `spectral`; `auto` is exact where that is cheap. Lazy by default on bipartite graphs only.
 
@@ -70,10 +79,6 @@ def mixing_time(topology: Topology, lazy: bool | None = None, method: str = "aut
     lazy = topology.is_bipartite if lazy is None else lazy
     if topology.is_bipartite and not lazy:
         raise InvalidInput(f"{topology.name} is bipartite, where only the lazy walk mixes; take the lazy walk")
-    if method not in METHODS:
-        raise InvalidInput(
-            f"the method {method!r} for the mixing time is not known; {choose(METHODS)}{meant(method, METHODS)}"
-        )
     if method == "exact" and not topology.is_complete and topology.n > LARGEST_EXACT:
         raise InvalidInput(
             f"the exact mixing time needs at most {LARGEST_EXACT} nodes and {topology.name} has {topology.n}; "

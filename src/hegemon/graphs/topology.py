@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from hegemon import doors
 from hegemon.errors import InvalidInput
 from hegemon.files import written
 from hegemon.system import memory_available
@@ -18,6 +19,8 @@ LARGEST_COMPLETE = 2**60  # nodes of an implicit complete graph
 LARGEST_COMPLETE_IN_MEMORY = 20_000  # nodes of a complete graph whose arcs may be written out
 KINDS = {"complete": "complete graph", "directed-ring": "directed ring", "oriented-ring": "oriented ring"}
 LARGEST_IN_MEMORY = 2**28  # nodes, or arcs, of any other graph
+NODES = doors.whole(0, LARGEST_COMPLETE)
+ROWS = doors.several(doors.instance("an array", "numpy:ndarray"), fewest=2, most=2) | doors.none
 PER_ARC, PER_NODE = 80, 40  # bytes, at most, while a graph is built and searched and its spectrum is computed
 PER_PAIR = 30  # bytes, for each arc of a complete graph that is written out
 
@@ -31,6 +34,9 @@ class Topology:
     directed: bool = False
     rows: tuple[np.ndarray, np.ndarray] | None = field(default=None, repr=False)  # None: implicit complete
     oriented: bool = False  # a ring whose nodes tell left from right: every row is (left, right)
+
+    def __post_init__(self) -> None:
+        doors.require_fields(self, name=doors.text, n=NODES, directed=doors.switch, rows=ROWS, oriented=doors.switch)
 
     @classmethod
     def from_edges(cls, name: str, n: int, tails: Any, heads: Any, directed: bool = False) -> "Topology":

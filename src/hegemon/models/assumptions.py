@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hegemon.errors import InvalidInput
+from hegemon import doors
+from hegemon.errors import InvalidInput, shown
 from hegemon.models.expressions import parse, value_of
-from hegemon.models.grammar import Call, Comparison, Logic, Tree, shown
+from hegemon.models.grammar import Call, Comparison, Logic, Tree
 
 COMPARE = {
     "==": lambda a, b: a == b, "!=": lambda a, b: a != b, "<": lambda a, b: a < b,
@@ -28,6 +29,9 @@ class Assumption:
     says: str
     holds: str | None = None
     otherwise: str = "choose other parameters"
+
+    def __post_init__(self) -> None:
+        doors.require_fields(self, says=doors.text, holds=doors.text | doors.none, otherwise=doors.text)
 
     def require(self, owner: str, values: Mapping[str, Any]) -> None:
         """Refuse parameters for which the assumption is known not to hold."""

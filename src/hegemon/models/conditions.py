@@ -12,12 +12,12 @@ from functools import reduce
 from operator import and_, or_
 from typing import TYPE_CHECKING
 
-from hegemon.errors import InvalidInput
+from hegemon.errors import InvalidInput, shown
 from hegemon.models.absent_fields import fields_read_where_absent, tried_states
 from hegemon.models.counting import counting_predicate, counts_agents
 from hegemon.models.expressions import parse, value_of
 from hegemon.models.functions import condition, names_in
-from hegemon.models.grammar import Call, Comparison, Logic, Name, Tree, shown
+from hegemon.models.grammar import Call, Comparison, Logic, Name, Tree
 from hegemon.models.sets import Alternative, ConfigurationSet, Count, TooManyRows, everywhere, nowhere
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hegemon.errors import InvalidInput
+from hegemon.errors import InvalidInput, shown
 from hegemon.models.arrays import LONGEST
 from hegemon.models.expressions import evaluate
 
@@ -101,7 +101,7 @@ def Array(length: int | str, domain: Domain) -> Domain:  # noqa: N802
     if not isinstance(domain, Domain) or domain.names or domain.chance is not None or domain.length is not None:
         raise InvalidInput("an Array has elements that are Bit or Range(low, high), such as Array(39, Range(0, 156))")
     if isinstance(length, bool) or not isinstance(length, int | str):
-        raise InvalidInput(f"Array({length!r}, …) needs its length: a whole number, or a text over the parameters")
+        raise InvalidInput(f"Array({shown(length)}, …) needs its length: a whole number, or a text over the parameters")
     return dataclasses.replace(domain, length=length)
 
 

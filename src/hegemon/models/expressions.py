@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from hegemon.errors import InvalidInput
+from hegemon.errors import InvalidInput, shown
 from hegemon.models import grammar
 from hegemon.models.grammar import (
     LARGEST_NUMBER,
@@ -25,7 +25,6 @@ from hegemon.models.grammar import (
     Operation,
     Tree,
     short,
-    shown,
     too_large,
 )
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hegemon.errors import InvalidInput
+from hegemon.errors import InvalidInput, shown
 from hegemon.models.domains import Domain
-from hegemon.models.grammar import shown
 
 
 @dataclass(frozen=True)

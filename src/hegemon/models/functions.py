@@ -14,9 +14,9 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hegemon.errors import InvalidInput, meant
+from hegemon.errors import InvalidInput, meant, shown
 from hegemon.models.expressions import calculate, parse, value_of
-from hegemon.models.grammar import Call, Comparison, Logic, Name, Number, Operation, Quoted, Tree, shown
+from hegemon.models.grammar import Call, Comparison, Logic, Name, Number, Operation, Quoted, Tree
 
 if TYPE_CHECKING:
     from hegemon.models.protocol import Protocol

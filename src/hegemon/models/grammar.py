@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from hegemon.errors import InvalidInput
+from hegemon.errors import InvalidInput, shown
 
 LONGEST_TEXT = 2000  # characters
 DEEPEST_TREE = 40  # parentheses, signs and powers within one another
@@ -78,15 +78,9 @@ TOKEN = re.compile(
 )
 
 
-def shown(text: object) -> str:
-    """A text as it is quoted in a message: printable and short."""
-    quoted = repr(text) if isinstance(text, str) else str(text)
-    return quoted if len(quoted) <= 80 else quoted[:77] + "…"
-
-
 def short(value: Any) -> str:
     """A value without quotes, on one line and not too long."""
-    text = " ".join(str(value).split())
+    text = " ".join((value if isinstance(value, str) else shown(value)).split())
     text = text if text.isprintable() else ascii(text)
     return text if len(text) <= 80 else text[:77] + "…"
 

@@ -7,10 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from hegemon.errors import InvalidInput, meant
+from hegemon import doors
+from hegemon.errors import InvalidInput, meant, shown
 from hegemon.models.expressions import evaluate
-from hegemon.models.grammar import short, shown
+from hegemon.models.grammar import short
 
+BOUND = doors.scalar | doors.none
+WORDS = doors.several(doors.text)
 LARGEST = 2**62  # of a parameter: compiled code reads it as a signed number of 64 bits
 
 
@@ -28,6 +31,17 @@ class Parameter:
     help: str = ""
     choices: tuple[str, ...] = ()
     real: bool = False
+
+    def __post_init__(self) -> None:
+        doors.require_fields(
+            self,
+            default=doors.scalar | doors.none,
+            low=BOUND,
+            high=BOUND,
+            help=doors.text,
+            choices=WORDS,
+            real=doors.switch,
+        )
 
     @property
     def takes_numbers(self) -> bool:
@@ -53,7 +67,11 @@ class Parameter:
     def resolve(self, name: str, given: Any, values: Mapping[str, Any], owner: str) -> Any:
         """The validated value: what was given (a number, a text over the other parameters) or the default."""
         value = self.default if given is None else given
-        if value is None or value in self.choices:
+        if value is None:
+            return value
+        if isinstance(value, bool) or not isinstance(value, int | np.integer | float | str):
+            raise InvalidInput(f"{owner}: {name} = {shown(value)} is not a number; give {self.allowed(values)}")
+        if value in self.choices:
             return value
         if not self.takes_numbers:
             raise InvalidInput(
@@ -65,8 +83,6 @@ class Parameter:
                 value = evaluate(value, values)
             except InvalidInput as error:
                 raise InvalidInput(f"{owner}: {name} = {short(value)}: {error}; give {self.allowed(values)}") from None
-        if isinstance(value, bool) or not isinstance(value, int | np.integer | float):
-            raise InvalidInput(f"{owner}: {name} = {shown(value)} is not a number; give {self.allowed(values)}")
         if isinstance(value, int | np.integer) and abs(int(value)) >= LARGEST:
             raise InvalidInput(f"{owner}: {name} = {short(value)} is beyond 2^62, the largest number that can be used")
         if not math.isfinite(value):

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from hegemon.errors import InvalidInput, choose, meant
+from hegemon.errors import InvalidInput, choose, meant, shown
 from hegemon.graphs.topology import Topology
 from hegemon.models.assumptions import Assumption
 from hegemon.models.authors import authored, declared, kind, require_changeable, unchanging, whole
@@ -23,7 +23,7 @@ from hegemon.models.labels import with_integers
 from hegemon.models.model import ComputationModel
 from hegemon.models.observables import Observable, count
 from hegemon.models.observables import mean as mean_of
-from hegemon.models.parameters import Chosen, Parameter
+from hegemon.models.parameters import LARGEST, Chosen, Parameter
 from hegemon.models.sets import ConfigurationSet
 from hegemon.models.shared import Shared, known_of, shared_property, use_functions
 from hegemon.models.soundness import require_sound
@@ -149,8 +149,10 @@ class Protocol:
     def __init__(self, n: int | float, **given: Any):
         if isinstance(n, float) and n.is_integer():
             n = int(n)  # 1e3, as on the command line
-        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < self.smallest_n:
-            raise InvalidInput(f"{self.id}: n = {n!r} is out of range; it must be a whole number >= {self.smallest_n}")
+        if isinstance(n, bool) or not isinstance(n, int | np.integer) or not self.smallest_n <= n < LARGEST:
+            raise InvalidInput(
+                f"{self.id}: n = {shown(n)} is out of range; it must be a whole number >= {self.smallest_n}"
+            )
         self.n = int(n)
         self.require_declared(given)
         self.values = {"n": self.n}

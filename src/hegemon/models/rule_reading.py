@@ -12,7 +12,7 @@ from fractions import Fraction
 from math import lcm
 from typing import Any
 
-from hegemon.errors import InvalidInput
+from hegemon.errors import InvalidInput, shown
 from hegemon.models.authors import authored
 from hegemon.models.domains import simplest
 from hegemon.models.expressions import fraction_of
@@ -29,8 +29,6 @@ Told = dict[tuple[Any, Any], Outcomes]
 
 def read_rules(given: Any, start: Any, leaders: Any, transition_order: str, parameters: Mapping[str, Any]) -> RuleTable:
     """The table that a dictionary, a text of reactions (or its lines) or a function describes."""
-    if transition_order not in ORDERS:
-        raise InvalidInput(f"transition_order = {transition_order!r} is not known; choose {' or '.join(ORDERS)}")
     if parameters and not callable(given):
         raise InvalidInput(f"{min(parameters)} is passed on to a rule that is a function, and these rules are none")
     if isinstance(given, Mapping):
@@ -97,7 +95,9 @@ def _chosen(leaders: Any, names: tuple[str, ...], index: Mapping[Any, int]) -> f
     for leader in several:
         where = index.get(leader, names.index(leader) if leader in names else None)
         if where is None:
-            raise InvalidInput(f"leader = {leader!r} is not a state of these rules; the states are {_listed(names)}")
+            raise InvalidInput(
+                f"leader = {shown(leader)} is not a state of these rules; the states are {_listed(names)}"
+            )
         found.add(where)
     return frozenset(found)
 
@@ -114,7 +114,7 @@ def _shares(start: Any, known: Mapping[Any, None]) -> dict[Any, int]:
     strange = [state for state in exact if known and state not in known]
     if strange:
         raise InvalidInput(
-            f"the start names {strange[0]!r}, which is not a state of these rules; the states are "
+            f"the start names {shown(strange[0])}, which is not a state of these rules; the states are "
             f"{_listed(list(map(str, known)))}"
         )
     scale = lcm(*(share.denominator for share in exact.values()))

@@ -10,15 +10,29 @@ import types
 from math import prod
 from typing import Any
 
+from hegemon import doors
 from hegemon.errors import InvalidInput
 from hegemon.models.population import PopulationProtocol
-from hegemon.models.rule_reading import read_rules
+from hegemon.models.rule_reading import ORDERS, read_rules
 from hegemon.models.rule_table import Counts, RuleTable
 
 MOST_BRANCHES = 60  # rules that are written as branches; beyond, they are a table that is looked up
 WIDTH = 100
 
 
+@doors.door(
+    given=doors.text | doors.several(doors.text) | doors.mapping(doors.anything, doors.state) | doors.function(),
+    start=doors.none | doors.mapping(doors.number | doors.text, doors.state) | doors.state,
+    leader=doors.none
+    | doors.several(doors.state)
+    | doors.instance("a set", "builtins:set")
+    | doors.function()
+    | doors.state,
+    name=doors.text,
+    arbitrary_start=doors.switch,
+    transition_order=doors.one_of(*ORDERS),
+    parameters=doors.anything,
+)
 def rules(
     given: Any,
     *,
@@ -42,7 +56,7 @@ def rules(
     """
     table = read_rules(given, start, leader, transition_order, parameters)
     text = protocol_text(table, name, "A protocol from its rules.", arbitrary_start)
-    scope = sys._getframe(1).f_globals.get("__name__", "__main__")
+    scope = sys._getframe(2).f_globals.get("__name__", "__main__")
     return protocol_of(text, name, scope)
 
 

@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from hegemon.errors import InvalidInput, meant
+from hegemon.errors import InvalidInput, meant, shown
 from hegemon.models.expressions import number_or_text
-from hegemon.models.grammar import shown
 from hegemon.models.state_arrays import StateArrays
 from hegemon.models.variants import Variant, WrongField
 

@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from hegemon.errors import InvalidInput
+from hegemon.errors import InvalidInput, shown
 from hegemon.models.arrays import element, namespace_with
 from hegemon.models.fields import Field, signed_type
-from hegemon.models.grammar import shown
 
 LARGEST_SIZE = 2**62  # states whose codes are numbers of 64 bits
 

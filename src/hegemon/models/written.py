@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from hegemon.errors import InvalidInput, choose
+from hegemon.errors import InvalidInput, choose, shown
 from hegemon.models.authors import declared
 from hegemon.models.conditions import is_condition, joined, parse_set
 from hegemon.models.expressions import parse
 from hegemon.models.functions import names_in
-from hegemon.models.grammar import Logic, Name, Tree, shown
+from hegemon.models.grammar import Logic, Name, Tree
 from hegemon.models.sets import ConfigurationSet, WrittenSet
 from hegemon.models.state import StateSpace
 

@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from hegemon.errors import InvalidInput
-from hegemon.files import note_reading
+from hegemon.files import note_reading, read_regular
 from hegemon.models.expressions import number_or_text, whole_number
 from hegemon.models.grammar import short
 from hegemon.runs.run import Fault
 
 HELP = 'a list such as [{"step": 100, "agents": [3], "values": {"leader": 0}}, {"step": 200, "leave": 5}]'
+LARGEST_FILE = 500_000_000  # bytes
 KINDS = {"agents": "corrupt", "join": "join", "leave": "leave"}  # keyword of the number of agents -> kind of fault
 
 
@@ -40,7 +41,7 @@ def read_disturbances(path: str | Path) -> tuple[Fault, ...]:
     """The faults of a JSON file: a list, or an object whose `disturbances` is one."""
     note_reading(path)
     try:
-        content = json.loads(Path(path).read_text())
+        content = json.loads(read_regular(path, LARGEST_FILE))
     except (OSError, ValueError, RecursionError) as error:
         raise InvalidInput(f"{path} cannot be read as JSON ({error}); give {HELP}") from None
     rows = content.get("disturbances") if isinstance(content, dict) else content

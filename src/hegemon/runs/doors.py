@@ -6,7 +6,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar, cast
 
-from hegemon.errors import InvalidInput, meant
+from hegemon.doors import Doorway
+from hegemon.runs.kinds import PROTOCOL, TRIALS
 from hegemon.runs.option import options_of
 
 P = ParamSpec("P")
@@ -19,23 +20,21 @@ def takes(record: Callable[P, Record]) -> Callable[[Callable[[Record], Answer]],
 
     def decorate(function: Callable[[Record], Answer]) -> Callable[P, Answer]:
         signature = inspect.signature(record)
-        options, known = options_of(cast(type, record)), frozenset(signature.parameters)
+        options = options_of(cast(type, record))
+        kinds = {"protocol": PROTOCOL, "trials": TRIALS} | {name: one.takes for name, one in options.items()}
+        parameters = signature.parameters
+        read = Doorway(function.__name__, parameters, {name: kinds[name] for name in parameters})
 
         @wraps(function)
-        def door(*arguments: P.args, **given: P.kwargs) -> Answer:
-            for word in given:
-                if word not in known:
-                    raise InvalidInput(
-                        f"{function.__name__} has no option {word!r}; its options are {', '.join(options)}"
-                        f"{meant(word, options)}"
-                    )
-            return function(record(*arguments, **given))
+        def door(*positional: P.args, **named: P.kwargs) -> Answer:
+            return function(cast(Any, record)(*read.positional_of(positional), **read.named_of(named)))
 
         lines = [f"- `{name}`: {one.about}." for name, one in options.items()]
         listed = "\n".join(textwrap.fill(line, 116, subsequent_indent="  ") for line in lines)
         door.__doc__ = f"{inspect.cleandoc(function.__doc__ or '')}\n\nOptions:\n\n{listed}\n"
         answer = inspect.signature(function).return_annotation
         cast(Any, door).__signature__ = signature.replace(return_annotation=answer)
+        cast(Any, door).kinds = read.kinds
         return door
 
     return decorate

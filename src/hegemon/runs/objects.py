@@ -9,9 +9,8 @@ from weakref import WeakKeyDictionary
 from hegemon.compute.randomness import START, generator
 from hegemon.engines.choice import choose_watched
 from hegemon.engines.engine import Engine
-from hegemon.errors import InvalidInput, choose, meant
+from hegemon.errors import InvalidInput, choose, meant, shown
 from hegemon.models.expressions import whole_number
-from hegemon.models.grammar import shown
 from hegemon.models.objects import ObjectProtocol
 from hegemon.models.sets import ConfigurationSet
 from hegemon.models.written import joined_names

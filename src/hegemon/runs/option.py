@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
+from hegemon import doors
 from hegemon.errors import InvalidInput
 
 if TYPE_CHECKING:  # it loads NumPy, which --help does not need
@@ -95,6 +96,7 @@ class Option:
     """
 
     help: str  # of the command line
+    takes: doors.Kind  # what Python may give
     metavar: str = ""  # empty: a switch, which selects the value that is not the default
     about: str = ""  # of Python, where there is more to be said
     panel: str | None = None
@@ -128,9 +130,9 @@ class Option:
         ]
 
 
-def option(default: Any, help: str, **more: Any) -> Any:
+def option(default: Any, help: str, *, takes: doors.Kind, **more: Any) -> Any:
     """A field of a record that is an option."""
-    return field(default=default, metadata={"option": Option(help, **more)})
+    return field(default=default, metadata={"option": Option(help, takes, **more)})
 
 
 def options_of(record: type) -> dict[str, Option]:

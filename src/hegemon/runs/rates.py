@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hegemon import doors
 from hegemon.engines.engine import Engine
 from hegemon.errors import InvalidInput, meant
 from hegemon.models.configuration import Configuration
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 KINDS = ("corrupt", "leave", "join", "crash", "pause", "wake")
 BARE = {"leave": "an agent that leaves", "crash": "an agent that crashes", "wake": "an agent that wakes"}
+RATE = doors.instance("a Fraction above 0 and below 1", "fractions:Fraction")
+VALUES = doors.several(doors.several(doors.scalar, fewest=2, most=2))
 MEETINGS = "meetings"  # meetings that a paused agent misses
 FAR = 2**62
 
@@ -44,6 +47,11 @@ class Rate:
     kind: str
     rate: Fraction
     values: tuple[tuple[str, Any], ...] = ()
+
+    def __post_init__(self) -> None:
+        doors.require_fields(self, kind=doors.one_of(*KINDS), rate=RATE, values=VALUES)
+        if not 0 < self.rate < 1:
+            raise InvalidInput(f"rate = {self.rate} is out of range; it is above 0 and below 1")
 
     def __str__(self) -> str:
         return ",".join([f"{self.kind}={self.rate}", *(f"{name}={value}" for name, value in self.values)])
@@ -93,10 +101,7 @@ def parse_rate(text: str) -> Rate:
 
 def read_rates(given: Any) -> tuple[Rate, ...]:
     """`none`, strings (several divided by semicolons), or rates."""
-    parts = given.split(";") if isinstance(given, str) else given
-    if list(parts) == ["none"]:
-        return ()
-    rates = tuple(part if isinstance(part, Rate) else parse_rate(part) for part in parts)
+    rates = tuple(part if isinstance(part, Rate) else parse_rate(part) for part in doors.entries("rate", given))
     if sum(rate.rate for rate in rates) >= 1:
         raise InvalidInput("the rates add up to 1 or more, so that no two agents would ever meet; take smaller ones")
     return rates

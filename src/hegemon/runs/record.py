@@ -11,7 +11,9 @@ from functools import cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
+from hegemon import doors
 from hegemon.errors import InvalidInput
+from hegemon.runs import kinds
 from hegemon.runs.option import (
     MESSAGES,
     MOST_SEED,
@@ -64,12 +66,14 @@ class RunRecord:
         None, "ring:64, grid:8x8, regular:1000,4 … or a file", metavar="GRAPH", repeats=True,
         about='a text such as "ring:64", "grid:8x8" or "regular:1000,4", a file, a `Topology`, or a NetworkX graph; '
         "by default the protocol's own (mostly the complete graph). A random graph depends on `seed` alone",
+        takes=kinds.GRAPH,
     )  # fmt: skip
     start: "Start" = option(
         None, "a named start, or a .json or .csv file", metavar="START", panel=POPULATION,
         needs="has_starts", instead="wake",
         about="the name of one of the protocol's starts, a .json or .csv file, a `Configuration`, or a list of states "
         'such as `[{"leader": 1}, …]`',
+        takes=kinds.START,
     )  # fmt: skip
     until: "str | ConfigurationSet" = option(
         "safe", "safe, broken, steps:K, a set, all(…), count(…) == K", metavar="STOP", panel=POPULATION, repeats=True,
@@ -77,21 +81,25 @@ class RunRecord:
         about='"safe" or another set of the protocol, "broken" (an agent\'s output changes), "steps:K" (or '
         '"rounds:K"), a text such as "count(leader == 1) == 1", or a set itself. The run ends at the exact first step '
         "inside it",
+        takes=kinds.SET,
     )  # fmt: skip
     seed: Any = option(
         0, "the same seed gives the same numbers", metavar="INTEGER", read=whole("seed", high=MOST_SEED), always=True,
         is_axis=False,
         about="the same seed gives the same run, on any machine and with any number of threads. None draws one, which "
         "the result keeps; one is also drawn from a Generator or SeedSequence of NumPy",
+        takes=kinds.SEED,
     )  # fmt: skip
     max_steps: int | None = option(
         None, "give up a trial after that many", metavar="INTEGER", read=whole("max-steps"),
         about="the run is given up there, with `reached = False`. Without it, a run whose stop can be proved out of "
         "reach ends too, and `ended` says why",
+        takes=kinds.STEPS,
     )  # fmt: skip
     engine: str = option(
         "auto", "auto, or the name of an engine", metavar="NAME",
         about='"auto", or one by name: agents, events, batch, plain; rounds, plain; nodes, compiled, contacts, tokens',
+        takes=doors.text,
     )  # fmt: skip
     scheduler: "str | Scheduler | None" = option(
         None, "who acts next: uniform, weighted:…, matching …; for rounds synchronous, central:uniform …",
@@ -102,6 +110,7 @@ class RunRecord:
         '"function:NAME", a function of (step, agents), or a `Scheduler`. For rounds: "synchronous" (the default, '
         'unless the protocol says otherwise), "central:uniform", "locally-central:uniform", "distributed:1/3", '
         '"round-robin", "central:most-enabled", "central:delay-leader", or a function of (step, states, enabled)',
+        takes=kinds.SCHEDULER,
     )  # fmt: skip
     faults: "Sequence[Fault]" = option(
         (), "corrupt agents; with join=J or leave=J instead they come or go; repeatable",
@@ -111,10 +120,12 @@ class RunRecord:
         about='each a `Fault(step, agents, values)`, with `kind="join"` or `"leave"` for agents that come or go; '
         "those beyond the limit do not happen. The stop is looked for "
         'after the last one, and `measures["recovery_steps"]` says how long that took',
+        takes=kinds.FAULTS,
     )  # fmt: skip
     disturbances: "str | Path | None" = option(
         None, "faults, as watch saves them", metavar="FILE", panel=POPULATION, needs="has_configurations",
         about="a file of further faults, as the page saves them",
+        takes=kinds.FILE,
     )  # fmt: skip
     rates: "Sequence[Rate | str]" = option(
         (), "events in every step with probability R: corrupt, join, leave, crash, pause, wake; repeatable",
@@ -123,38 +134,45 @@ class RunRecord:
         about='events that are part of the process, each a text such as "corrupt=1e-4", "corrupt=1e-4,leader=0", '
         '"leave=1e-5", "join=1e-5", "crash=1e-5" or "pause=1e-4,meetings=20": with this probability a step is the '
         "event, which hits one random agent, and no interaction",
+        takes=kinds.RATES,
     )  # fmt: skip
     availability: bool = option(
         False, "measure the share of steps with exactly one leader", panel=RECORDING, needs="has_interactions",
         read=truth, is_axis=False,
         about='measure, up to the limit, the share of all steps with exactly one leader and the gaps between them: '
         '`measures["availability"]`, `gaps`, `mean_gap`, `longest_gap`; counted from the first step with one leader',
+        takes=kinds.FLAG,
     )  # fmt: skip
     loss: float | str = option(
         0, "of interactions that do not happen, or of messages that are lost, such as 0.1", metavar="SHARE",
         needs="loses", read=read_share("loss"), write=read_share("loss"), none=0.0,
         about='the probability that an interaction or a message is lost, as in a bad network: a decimal, or a text '
         'such as "1/3". Lost interactions count as steps, lost messages as messages',
+        takes=kinds.SHARE,
     )  # fmt: skip
     one_sided: float | str = option(
         0, "of interactions not lost: only the responder changes, such as 0.1", metavar="SHARE", panel=POPULATION,
         needs="has_interactions", read=read_share("one-sided"), write=read_share("one-sided"), none=0.0,
         about="the probability that an interaction that is not lost changes the responder alone",
+        takes=kinds.SHARE,
     )  # fmt: skip
     fast_forward: bool = option(
         True, "make every single round", panel=ROUNDS, written="no_fast_forward", is_axis=False, needs="has_rounds",
         read=lambda given: not truth(given), write=lambda value: not value,
         about="whether to jump exactly over rounds that repeat",
+        takes=kinds.FLAG,
     )  # fmt: skip
     wake: "Wake" = option(
         "all", "all, one-by-one, random or a file", metavar="NAME", panel=MESSAGES, needs="wakes", instead="start",
         about='"all", "one-by-one", "random", a file, or the round in which each node wakes up',
+        takes=kinds.NODES,
     )  # fmt: skip
     identifiers: "Identifiers" = option(
         "random", "random, increasing, decreasing, a list such as 3,1,2, or a file", metavar="NAME", panel=MESSAGES,
         needs="wakes", read=read_identifiers, repeats=True,
         about='of nodes that have them: "random", "increasing", "decreasing", a file, or the identifier of each node, '
         "which together are 1..n",
+        takes=kinds.NODES,
     )  # fmt: skip
     delay: "str | Callable[..., Any] | None" = option(
         None, "how long messages take: uniform:1..5, exponential:2 or adversary:5 (a greedy rule, not the worst case)",
@@ -163,15 +181,18 @@ class RunRecord:
         about='how many rounds a message takes: None (synchronous rounds), "uniform:1..5", "exponential:2" (its mean), '
         '"adversary:5" (one greedy rule: what the node sends that has sent the most takes 5, everything else 1), or a '
         "function of (time, sender, receiver, message). Then every message is an event of its own",
+        takes=kinds.DELAY,
     )  # fmt: skip
     order: str = option(
         "fifo", "fifo, or any: messages overtake each other", metavar="NAME", panel=MESSAGES, needs="wakes",
         about='whether messages over the same link keep their order ("fifo") or not ("any")',
+        takes=doors.text,
     )  # fmt: skip
     duplicate: float | str = option(
         0, "of messages that arrive twice, such as 0.1", metavar="SHARE", panel=MESSAGES, needs="wakes",
         read=read_share("duplicate"), write=read_share("duplicate"), none=0.0,
         about="the probability that a message that is not lost arrives twice, each time with a delay of its own",
+        takes=kinds.SHARE,
     )  # fmt: skip
     crashes: "Sequence[Crash | str]" = option(
         (), "nodes that stop: round=K,nodes=J, round=K,node=V or rate=R; repeatable", metavar="round=K,nodes=J",
@@ -179,20 +200,24 @@ class RunRecord:
         none="none",
         about='nodes that do nothing from a round on, each a text such as "round=5,nodes=2" (random ones), '
         '"round=5,node=0" or "rate=1e-3" (each node, in every round)',
+        takes=kinds.CRASHES,
     )  # fmt: skip
     observe: Mapping[str, Any] | bool | Sequence[str] = option(
         False, "what to record, such as leaders", metavar="NAME,…", panel=RECORDING, needs="has_configurations",
         read=read_observed, write=write_observed,
         about="True for the protocol's observables, names of some, or a dictionary of observables, recorded in "
         "`Run.history` at the steps `at`, or `every` K steps, or spread evenly",
+        takes=kinds.OBSERVED,
     )  # fmt: skip
     every: int | None = option(
         None, "record every K steps", metavar="INTEGER", panel=RECORDING, needs="has_configurations",
         read=whole("every", low=1), is_axis=False, about="record every K steps",
+        takes=doors.whole(1) | doors.none,
     )  # fmt: skip
     at: Sequence[int] | None = option(
         None, "record at these steps, such as 0,100,1e4", metavar="INTEGER,…", panel=RECORDING,
         needs="has_configurations", read=several(whole("at"), "--at"), is_axis=False, about="record at these steps",
+        takes=kinds.POINTS,
     )  # fmt: skip
 
     def __post_init__(self) -> None:
@@ -208,9 +233,6 @@ class RunRecord:
             own = (self.scheduler or usual) == self.protocol.model.scheduler
             unit = type(self.protocol).time_unit if own else "steps"
             object.__setattr__(self, "protocol", self.protocol.counted_in(unit))
-        for name in WHOLE:
-            if isinstance(value := getattr(self, name, None), float):
-                object.__setattr__(self, name, whole(name)(value))
 
     @property
     def given(self) -> dict[str, Any]:
@@ -284,9 +306,14 @@ class RunRecord:
 class MadeRecord(RunRecord):
     """A run, and how it is made. Nothing that is added here changes its numbers."""
 
-    threads: int | None = option(None, "", needs="has_rounds", about="how many threads make a round")
+    threads: int | None = option(
+        None, "", needs="has_rounds", about="how many threads make a round", takes=kinds.WORKERS
+    )
     checkpoint: "Checkpoint | None" = option(
-        None, "", about="a `hegemon.runs.checkpoint.Checkpoint` to keep the run in, and to go on from"
+        None,
+        "",
+        about="a `hegemon.runs.checkpoint.Checkpoint` to keep the run in, and to go on from",
+        takes=kinds.CHECKPOINT,
     )
 
 
@@ -294,11 +321,14 @@ class MadeRecord(RunRecord):
 class TrialRecord(MadeRecord):
     """One trial of a run."""
 
-    trial: int = option(0, "", about="its number: seed and trial together give the run")
-    keep: bool = option(True, "", about="whether the final configuration is kept in the Run")
-    most_rows: int = option(MOST_ROWS, "", about="bounds what `every` may take")
+    trial: int = option(0, "", about="its number: seed and trial together give the run", takes=kinds.TRIAL)
+    keep: bool = option(True, "", about="whether the final configuration is kept in the Run", takes=kinds.FLAG)
+    most_rows: int = option(MOST_ROWS, "", about="bounds what `every` may take", takes=doors.whole(1))
     progress: Callable[[int], object] | None = option(
-        None, "", about="`progress(step)` is called several times a second; a true answer interrupts the run"
+        None,
+        "",
+        about="`progress(step)` is called several times a second; a true answer interrupts the run",
+        takes=doors.function(1) | doors.none,
     )
 
 
@@ -308,15 +338,17 @@ class TrialsRecord(MadeRecord):
 
     trials: int
     _: KW_ONLY
-    first: int = option(0, "", about="the number of the first trial")
-    workers: int | None = option(None, "", about="threads; by default one per core")
+    first: int = option(0, "", about="the number of the first trial", takes=kinds.TRIAL)
+    workers: int | None = option(None, "", about="threads; by default one per core", takes=kinds.WORKERS)
     report: Callable[[int, int], object] | None = option(
-        None, "", about="`report(finished, steps)` is called about ten times a second"
+        None,
+        "",
+        about="`report(finished, steps)` is called about ten times a second",
+        takes=doors.function(2) | doors.none,
     )
-    keep_all: bool = option(False, "", about="keep the final configurations of all trials, not of the first alone")
-
-
-WHOLE = ("max_steps", "every", "trials", "trial", "first", "workers")  # 1e6 is taken for 1000000
+    keep_all: bool = option(
+        False, "", about="keep the final configurations of all trials, not of the first alone", takes=kinds.FLAG
+    )
 
 
 def unmeant(name: str, protocol: "Protocol", instead: str | None = None) -> InvalidInput:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from hegemon import display
+from hegemon import display, doors
 from hegemon.analysis import pictures
 from hegemon.errors import InvalidInput
 from hegemon.models.configuration import Configuration
@@ -11,6 +11,9 @@ from hegemon.runs.history import Watched
 
 if TYPE_CHECKING:
     import pandas
+
+AGENTS = doors.whole() | doors.several(doors.whole(), fewest=1)  # how many, or which
+STATE = doors.mapping(doors.field) | doors.none
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,16 @@ class Fault:
     values: dict[str, Any] | None = None
     of: dict[str, Any] | None = None
     kind: str = "corrupt"
+
+    def __post_init__(self) -> None:
+        doors.require_fields(
+            self,
+            step=doors.whole(),
+            agents=AGENTS,
+            values=STATE,
+            of=STATE,
+            kind=doors.one_of("corrupt", "join", "leave"),
+        )
 
     @property
     def size(self) -> int:

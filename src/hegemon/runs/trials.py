@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     import pandas
 
 ROWS_OF_ALL = 4 * MOST_ROWS  # rows recorded by all trials together, besides those of the first
-MOST_TRIALS = 10**9
-MOST_WORKERS = 256
 GRACE = 0.3  # seconds within which running trials must end after an interrupt
 
 
@@ -96,10 +94,6 @@ def run_trials(asked: TrialsRecord) -> Trials:
     protocol, trials, first, workers, report = asked.protocol, asked.trials, asked.first, asked.workers, asked.report
     if asked.checkpoint is not None and trials != 1:
         raise InvalidInput("a checkpoint keeps one run; ask for one trial")
-    if not 1 <= trials <= MOST_TRIALS:
-        raise InvalidInput(f"trials = {trials} is out of range 1..{MOST_TRIALS}: their results are kept in memory")
-    if workers is not None and not 1 <= workers <= MOST_WORKERS:
-        raise InvalidInput(f"workers = {workers} is out of range 1..{MOST_WORKERS}")
     begin = time.perf_counter()
     course = course_of(asked)
     rows, cancel = max(1000, ROWS_OF_ALL // trials), threading.Event()

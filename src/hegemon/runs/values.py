@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from hegemon.doors import entries
 from hegemon.runs.option import plain, several, whole
 
 if TYPE_CHECKING:
@@ -15,9 +16,7 @@ def read_faults(given: Any) -> "tuple[Fault, ...]":
     """`none`, strings such as `step=1000,agents=5,leader=1` (several divided by semicolons), or rows of JSON."""
     from hegemon.runs.disturbances import as_fault, parse_fault
 
-    parts = given.split(";") if isinstance(given, str) else given
-    if list(parts) == ["none"]:
-        return ()
+    parts = entries("fault", given)
     return tuple(parse_fault(one) if isinstance(one, str) else as_fault(one, f"fault {one!r}") for one in parts)
 
 

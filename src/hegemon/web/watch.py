@@ -14,12 +14,14 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hegemon import doors
 from hegemon.analysis.pictures import FORMATS as PICTURES
 from hegemon.display import in_notebook
 from hegemon.errors import InvalidInput, choose, meant
 from hegemon.experiments.request import make_record
 from hegemon.files import reserve, write_text
 from hegemon.models.protocol import Protocol
+from hegemon.runs import kinds
 from hegemon.runs.option import MOST_AGENTS
 from hegemon.runs.record import RunRecord
 from hegemon.runs.setting import Graph, Start
@@ -309,6 +311,15 @@ def save_film(
     return len(content["heads"])
 
 
+@kinds.door(
+    film=kinds.FLAG,
+    until=kinds.TEXT,
+    max_steps=kinds.STEPS,
+    host=doors.text,
+    port=doors.whole(0, 65535),
+    browser=kinds.FLAG,
+    each=kinds.FLAG,
+)
 def watch(
     protocol: Protocol, *, graph: Graph = None, start: Start = None, wake: Any = "all", seed: "Seed" = 0,
     engine: str = "auto", scheduler: Any = None, rates: Sequence[Any] = (),

@@ -3,10 +3,11 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hegemon import files
+from hegemon import doors, files
 from hegemon.display import Show
-from hegemon.errors import InvalidInput, choose, meant
+from hegemon.errors import InvalidInput
 from hegemon.models.protocol import Protocol
+from hegemon.runs import kinds
 from hegemon.runs.capabilities import supporting
 from hegemon.runs.setting import Graph, Start
 
@@ -36,6 +37,7 @@ MEMORY = 4.0  # GiB
 ENDINGS = {"latex": ".tex", "svg": ".svg", "chain": ".dot"}
 
 
+@kinds.door(to=doors.one_of(*FORMATS), out=doors.path)
 def export(
     protocol: Protocol, to: str, out: str | Path, *, graph: Graph = None, start: Start = None,
     scheduler: "str | Scheduler | None" = None, memory: float = MEMORY, progress: Show | None = None,
@@ -47,10 +49,10 @@ def export(
     start  for dot, svg and prism: what can occur is what follows from here. Default: the protocol's own start.
     scheduler  for chains: a daemon gives the decision process of all its schedules (drn).
     """
-    if to not in FORMATS:
-        raise InvalidInput(f"the format {to!r} is not known; {choose(FORMATS)}{meant(to, FORMATS)}")
     chosen = {"graph": graph is not None, "start": start is not None, "scheduler": scheduler is not None}
     SUPPORTS[to].require(name for name, is_given in {**chosen, "memory": memory != MEMORY}.items() if is_given)
+    if not Path(out).name:
+        raise InvalidInput(f"{out} is a folder; give the name of a file")
     place = files.reserve(Path(out).with_suffix(ENDINGS.get(to, f".{to}")))
     if to == "latex":
         from hegemon.exact.exports.latex import latex

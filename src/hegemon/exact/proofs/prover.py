@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from hegemon import doors
 from hegemon.display import Show, plain
 from hegemon.errors import InvalidInput, meant
 from hegemon.exact.proofs import checker
@@ -17,6 +18,7 @@ from hegemon.exact.proofs.stages import Stage, Stuck, find_stages, starved
 from hegemon.exact.proofs.symbols import Fact, Undecided, decided, fact_text
 from hegemon.exact.proofs.system import Goal, Linear, Start, System
 from hegemon.models.protocol import Protocol
+from hegemon.runs import kinds
 from hegemon.runs.stories import Trace
 
 QUESTIONS = ("closed", "leader", "reached")
@@ -100,6 +102,13 @@ class Proof:
         }
 
 
+@kinds.door(
+    protocol=kinds.PROTOCOL_CLASS,
+    start=kinds.TEXT,
+    graphs=doors.one_of(*GRAPHS),
+    parameters=doors.mapping(doors.scalar) | doors.none,
+    largest=doors.whole(),
+)
 def prove(
     protocol: type[Protocol], *, property: str | None = None, start: str | None = None, graphs: str = "complete",
     parameters: dict[str, int | float | str] | None = None, largest: int = LARGEST, progress: Show | None = None,
@@ -119,8 +128,6 @@ def prove(
     (with a counterexample of the smallest size), or "not found", which says nothing about the truth.
     """
     begin = time.perf_counter()
-    if graphs not in GRAPHS:
-        raise InvalidInput(f"graphs = {graphs!r} is not known; choose {' or '.join(GRAPHS)}{meant(graphs, GRAPHS)}")
     fixed = dict(parameters or {})
     parts: list[SystemStatements] = []
     waiting: list[tuple[Fact, ...]] = [()]

@@ -13,10 +13,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from hegemon import doors
 from hegemon.display import plain
 from hegemon.errors import InvalidInput
 from hegemon.kept import read_kept
 from hegemon.models.expressions import whole_number
+from hegemon.runs import kinds
 
 TABLE = Path(__file__).with_name("measured.json")
 LONGEST = 1e300
@@ -118,6 +120,13 @@ def table() -> tuple[Known, ...]:
     return tuple(Known(**row) for row in read_kept(TABLE, "measured"))
 
 
+@kinds.door(
+    hold=doors.number | doors.text,
+    n=doors.whole() | doors.none,
+    n_at_most=doors.whole() | doors.none,
+    interactions_per_second=doors.number | doors.none,
+    risk=doors.number | doors.none,
+)
 def advise(
     hold: float | str, *, n: int | None = None, n_at_most: int | None = None,
     interactions_per_second: float | None = None, risk: float | None = None,

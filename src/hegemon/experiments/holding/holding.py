@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hegemon import display
+from hegemon import display, doors
 from hegemon.errors import InvalidInput
 from hegemon.experiments.holding import replications, settling
 from hegemon.experiments.holding.ensemble import MEASURED, Replication
@@ -23,6 +23,7 @@ from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
 from hegemon.models.protocol import Protocol
 from hegemon.process.schedulers.scheduler import Scheduler
+from hegemon.runs import kinds
 from hegemon.runs.option import seed_of
 from hegemon.runs.stories import Trace
 
@@ -156,6 +157,7 @@ def _exp(logarithm: float | None) -> float | None:
     return math.exp(logarithm) if logarithm < 709 else math.inf
 
 
+@kinds.door(importance=doors.text, budget=doors.whole(1), path=kinds.FLAG)
 def holding(
     protocol: Protocol, *, graph: Topology | str | None = None,
     start: str | Path | Configuration | Sequence[Mapping[str, Any]] = "safe", relative: float | str = 0.1,

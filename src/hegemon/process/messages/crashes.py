@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from hegemon.doors import entries
 from hegemon.errors import InvalidInput
 from hegemon.models.expressions import fraction_of, whole_number
 from hegemon.models.grammar import short
@@ -52,10 +53,7 @@ def parse_crash(text: str) -> Crash:
 
 def read_crashes(given: Any) -> tuple[Crash, ...]:
     """`none`, strings (several divided by semicolons), or crashes."""
-    parts = given.split(";") if isinstance(given, str) else given
-    if list(parts) == ["none"]:
-        return ()
-    return tuple(one if isinstance(one, Crash) else parse_crash(one) for one in parts)
+    return tuple(one if isinstance(one, Crash) else parse_crash(one) for one in entries("crash", given))
 
 
 def require_nodes(crashes: tuple[Crash, ...], n: int) -> None:

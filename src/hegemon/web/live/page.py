@@ -19,6 +19,7 @@ import numpy as np
 from hegemon.errors import InvalidInput
 from hegemon.files import write_text
 from hegemon.models.protocol import Protocol
+from hegemon.runs import kinds
 from hegemon.runs.record import RunRecord
 from hegemon.runs.setting import Graph, Start
 from hegemon.web.colours import looks
@@ -145,6 +146,7 @@ def _digest(text: str) -> str:
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
+@kinds.door()
 def live(protocol: Protocol, *, graph: Graph = None, start: Start = None, seed: Any = 0) -> LivePage:
     """A page that runs this protocol by itself, without Python, a server or an installation; `save(path)` writes it.
 
