@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import hegemon as hg
 from hegemon.errors import InvalidInput
 from hegemon.runs.disturbances import read_disturbances
+from hegemon.runs.record import RunRecord
 from hegemon.runs.setting import topology_for
 from hegemon.runs.stories import Interaction, Round, Trace
 from hegemon.web import session as session_module
@@ -34,7 +35,7 @@ def impatient():
 def test_the_first_step_inside_is_exact_or_not_told(scheduler):
     """A scheduler that remembers goes on from its memory, which a configuration alone does not have."""
     timer = hg.Timer(n=6, s=30)
-    world = AgentWorld(timer, topology_for(timer, None), None, 3, engine="agents", scheduler=scheduler)
+    world = AgentWorld(timer, topology_for(timer, None), RunRecord(timer, seed=3, engine="agents", scheduler=scheduler))
     trajectory = world.begin()
     trajectory.run(1)
     outside = world.snapshot()

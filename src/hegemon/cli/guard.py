@@ -1,6 +1,6 @@
 """The work is done in a child process, so that a signal takes effect within a second, whatever the work is doing.
 
-A compiled kernel hears no signal before it returns. The parent does nothing but wait: it passes a signal on,
+A compiled kernel handles no signal before it returns. The parent only waits: it passes a signal on,
 gives the child a moment to print what is finished, and ends it if it does not answer. It also turns a crash,
 or a kill for lack of memory, into a sentence. The child ends if its parent is gone, so nothing is left behind.
 """
@@ -144,7 +144,7 @@ def _watch(child: int, heard: int, mask: set[Any]) -> int:
 
 
 def _kill_family(process: int, root: bool = True) -> None:
-    """End a process, first, and then all that it has started: nobody is left who could miss one that is gone.
+    """End a process, and then all that it has started: nothing is left that could wait for a process that has ended.
 
     Python's tracker of semaphores is spared: it removes them, and ends by itself.
     """

@@ -1,4 +1,4 @@
-"""`hegemon`: from the words of a command line to an exit code. Light, so that the guard stands at once."""
+"""`hegemon`: from the words of a command line to an exit code. It loads little, so that the guard starts at once."""
 
 import gc
 import os
@@ -13,7 +13,7 @@ COMPLETION = {"--show-completion", "--install-completion"}  # which Typer handle
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command line and answer the exit code (see failures.py); as a program, exit with it."""
+    """Run the command line and return the exit code (see failures.py); as a program, exit with it."""
     if arguments is not None:
         return perform(arguments)
     if sys.argv[1:2] == ["agent"]:  # a member handles signals itself, and loads nothing that it does not need
@@ -31,7 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def perform(arguments: list[str]) -> int:
-    """One command line, from its words to its exit code: whatever happens ends in one sentence."""
+    """Run one command line and return its exit code; every failure is reported in one sentence."""
     screen, sys.stdout = sys.stdout, Sheet(sys.stdout)
     for stream in (screen, sys.stderr):
         if hasattr(stream, "reconfigure"):
@@ -80,4 +80,4 @@ def say(text: str) -> None:
         if text:
             print(f"hegemon: {text}", file=sys.stderr, flush=True)
     except (OSError, ValueError):
-        pass  # nobody can hear it
+        pass  # the stream of errors is closed

@@ -45,7 +45,9 @@ def sweep_study(
     trials: Annotated[
         int | None, integer("--trials", "independent runs of every case; default 1", low=1, high=MOST_TRIALS)
     ] = None,
-    relative: Annotated[str | None, text("--relative", "2%, 2% of median …: trials until that narrow", "WIDTH")] = None,
+    relative: Annotated[
+        str | None, text("--relative", "2%, 2% of median …: trials until the interval is that narrow", "WIDTH")
+    ] = None,
     seed: Annotated[
         int | None, integer("--seed", "the same seed gives the same numbers; default 0", high=MOST_SEED)
     ] = None,

@@ -150,7 +150,7 @@ IN_PLACE = {
 
 
 def _binary(plain: Callable[..., Any], checked: Callable[..., Any]) -> Callable[..., Any]:
-    """The operation `plain`, looked after as `checked` says where both numbers are whole."""
+    """The operation `plain`, with the checks of `checked` where both numbers are whole."""
 
     @intrinsic(prefer_literal=True)
     def operation(typing_context: Any, x: Any, y: Any, place: Any) -> Any:
@@ -177,7 +177,7 @@ def _binary(plain: Callable[..., Any], checked: Callable[..., Any]) -> Callable[
             return None
         real = checked is operator.truediv or any(isinstance(kind, types.Float) for kind in (x, y))
 
-        def as_ever(context: Any, builder: llvm.IRBuilder, signature: Any, arguments: Any) -> Any:
+        def generate_plain(context: Any, builder: llvm.IRBuilder, signature: Any, arguments: Any) -> Any:
             values = [
                 context.cast(builder, value, given, wanted)
                 for value, given, wanted in zip(arguments, (x, y), found.args, strict=False)
@@ -189,7 +189,7 @@ def _binary(plain: Callable[..., Any], checked: Callable[..., Any]) -> Callable[
                         _refuse_where(context, builder, _is_large(builder, word), place, ROUNDED)
             return context.get_function(plain, found)(builder, values)
 
-        return found.return_type(x, y, place), as_ever
+        return found.return_type(x, y, place), generate_plain
 
     return operation
 

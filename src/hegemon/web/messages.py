@@ -12,6 +12,7 @@ from hegemon.process.messages.surroundings import OPTIONS, surroundings_of
 from hegemon.runs.capabilities import supporting
 from hegemon.runs.messages import RoundByRound, round_by_round
 from hegemon.runs.record import RunRecord
+from hegemon.runs.setting import Start
 from hegemon.runs.telling import shortened
 from hegemon.web.explaining import Listing, listing, traced
 from hegemon.web.layout import LARGEST_DRAWN, LARGEST_RASTER
@@ -40,13 +41,11 @@ class MessageWorld(World):
         "to heal in"
     )
 
-    def __init__(
-        self, protocol: MessageProtocol, topology: Topology, record: RunRecord, seed: int, engine: str = "auto"
-    ):
+    def __init__(self, protocol: MessageProtocol, topology: Topology, record: RunRecord, start: Start = None):
         self.protocol, self.topology = protocol.adapt(topology), topology
         self._around = surroundings_of(record, self.protocol)
-        self._kind, self.reason = follow_messages(engine, self.protocol, topology, self._around)
-        self._rounds = RoundByRound(lambda: self._kind(self.protocol, topology, self._around, seed, 0))
+        self._kind, self.reason = follow_messages(record.engine, self.protocol, topology, self._around)
+        self._rounds = RoundByRound(lambda: self._kind(self.protocol, topology, self._around, record.seed, 0))
         self.plan = round_by_round(self.protocol, topology)
         n = protocol.n
         self.kind = "graph" if n <= LARGEST_DRAWN else "raster" if n <= LARGEST_RASTER else "bands"

@@ -14,6 +14,7 @@ from hegemon.models.objects import ObjectProtocol
 from hegemon.process.stopping import never
 from hegemon.runs.capabilities import supporting
 from hegemon.runs.plan import RunPlan
+from hegemon.runs.record import RunRecord
 from hegemon.runs.setting import Start
 from hegemon.runs.stories import Interaction
 from hegemon.runs.telling import shown_object
@@ -28,12 +29,12 @@ class ObjectWorld(World):
     protocol: ObjectProtocol
     undisturbed = "agents that are Python objects are not disturbed: no list of their states says what damage could be"
 
-    def __init__(self, protocol: ObjectProtocol, topology: Topology, start: Start, seed: int, engine: str = "auto"):
-        chosen, self.reason = choose_watched(engine, protocol, topology, protocol.n)
-        agents = protocol.agents_of(str(start or protocol.default_start), generator(seed, 0, START))
+    def __init__(self, protocol: ObjectProtocol, topology: Topology, record: RunRecord, start: Start = None):
+        chosen, self.reason = choose_watched(record.engine, protocol, topology, protocol.n)
+        agents = protocol.agents_of(str(start or protocol.default_start), generator(record.seed, 0, START))
         protocol.check_interact(random.Random(0), agents)
         self.protocol, self.topology = protocol, topology
-        self._new = partial(chosen, protocol, topology, seed=seed, trial=0)
+        self._new = partial(chosen, protocol, topology, seed=record.seed, trial=0)
         self.engine, self.kind = self._new(agents), "graph"
         self.plan = RunPlan(protocol, topology, chosen, never("never"))
         self.look = ObjectLook(protocol, agents)

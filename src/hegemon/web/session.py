@@ -67,9 +67,7 @@ class Session:
         schedule = prescribed_steps(start, self.protocol, self.topology)
         if schedule and self._engine not in ("auto", "agents", "rounds", "daemon"):
             raise InvalidInput(f"{start} prescribes interactions, which only engine agents follows")
-        begin = self.record if model.wakes else start
-        more = {"scheduler": self.record.scheduler} if model.scheduler else {}
-        world: World = model.home("world")(self.protocol, self.topology, begin, self.seed, self._engine, **more)
+        world: World = model.home("world")(self.protocol, self.topology, self.record, start)
         if schedule and world.kind == "bands":
             raise InvalidInput(f"{start} prescribes interactions of agents, and beyond a million only counts are kept")
         self.world, self.schedule = world, schedule

@@ -23,10 +23,10 @@ from hegemon.models.configuration import Configuration
 from hegemon.models.protocol import Protocol
 from hegemon.process.membership import Membership
 from hegemon.process.schedulers.reading import scheduler_for
-from hegemon.process.schedulers.scheduler import Scheduler
 from hegemon.process.stopping import Stop, never, parse_stop
 from hegemon.runs.capabilities import supporting
 from hegemon.runs.plan import RunPlan
+from hegemon.runs.record import RunRecord
 from hegemon.runs.setting import Start, initial_configuration
 from hegemon.runs.stories import Interaction, Round
 from hegemon.runs.trajectory import EVENT, FAULT, Happening, Trajectory
@@ -55,21 +55,13 @@ class AgentWorld(World):
     can_disturb = True
     protocol: Any  # a PopulationProtocol or a RoundsProtocol
 
-    def __init__(
-        self,
-        protocol: Protocol,
-        topology: Topology,
-        start: Start,
-        seed: int,
-        engine: str = "auto",
-        scheduler: Scheduler | None = None,
-    ):
+    def __init__(self, protocol: Protocol, topology: Topology, record: RunRecord, start: Start = None):
         protocol.require_sound()
         self.protocol, self.topology, self.space = protocol, topology, protocol.space
         self.is_rounds = protocol.model.has_rounds
-        law = scheduler_for(scheduler, protocol, topology)
+        law = scheduler_for(record.scheduler, protocol, topology)
         self._forgets = self.is_rounds or law.memoryless  # configuration and coins determine what follows
-        kind, self.reason = choose_watched(engine, protocol, topology, LARGEST_RASTER, law)
+        kind, self.reason = choose_watched(record.engine, protocol, topology, LARGEST_RASTER, law)
         self._options: dict[str, Any] = {"fast_forward": False} if kind is Rounds else scheduled(kind, law)
         self.kind = "bands" if kind.as_multiset else "graph" if protocol.n <= LARGEST_DRAWN else "raster"
         if self.kind == "graph" and not self.is_rounds:
@@ -79,8 +71,8 @@ class AgentWorld(World):
         quiet = never("never")
         if self._loud and kind is not Batch:
             quiet = replace(self._loud, watch=0)
-        self._key = stream(seed, 0, KERNEL)
-        configuration = initial_configuration(protocol, start, seed, 0, kind.as_multiset, topology)
+        self._key = stream(record.seed, 0, KERNEL)
+        configuration = initial_configuration(protocol, start, record.seed, 0, kind.as_multiset, topology)
         self.plan = RunPlan(protocol, topology, kind, quiet, self._options)
         self.engine = self.plan.engine(configuration, self._key)
         self.look = Look(protocol, None if kind.as_multiset else rehearsed(protocol, topology, configuration.agents))

@@ -7,6 +7,7 @@ import hegemon as hg
 from hegemon.engines.rounds import lockstep, lockstep_kernels, rounds
 from hegemon.engines.rounds.lockstep_kernels import DEPARTS
 from hegemon.models import Bit, Coin, Group, Range, RoundsProtocol, at_least, whole
+from hegemon.runs.record import RunRecord
 from hegemon.runs.setting import topology_for
 from hegemon.web.worlds import AgentWorld, outputs_change
 from tests.engines.rounds.test_fast_forward import Lamps
@@ -248,7 +249,7 @@ def test_a_change_of_output_is_found_after_rounds_in_lockstep(monkeypatch):
     for name, value in {"FEWEST_NODES": 0, "FIRST_WAIT": 0, "SHORTEST_WAIT": 1, "MOST_TRIED": 100}.items():
         monkeypatch.setattr(lockstep, name, value)
     protocol = Signal(8)
-    world = AgentWorld(protocol, topology_for(protocol, "ring:8"), None, 1)
+    world = AgentWorld(protocol, topology_for(protocol, "ring:8"), RunRecord(protocol, seed=1))
     trajectory, found = world.begin(), []
     for begin in (60, 75, 150):
         trajectory.run(begin)
