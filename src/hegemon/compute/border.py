@@ -29,7 +29,7 @@ from numba.extending import intrinsic
 
 TRIED = ("0.62", "0.64", "0.65", "0.66", "0.67", "0.68")  # releases on which the shortcuts were tried
 STOCK = bool(os.environ.get("HEGEMON_STOCK_NUMBA")) or not numba.__version__.startswith(
-    tuple(f"{one}." for one in TRIED)
+    tuple(f"{release}." for release in TRIED)
 )
 CHECKED = bool(os.environ.get("HEGEMON_CHECK_INDICES"))  # a debug mode: kernels compare every index with a length
 if CHECKED:
@@ -193,11 +193,11 @@ else:
 
         def get_call_template(self, arguments: Any, named: Any) -> Any:
             """Take numbers without their literal values where possible: a new literal then needs no new compilation."""
-            given = tuple(types.unliteral(kind) if isinstance(kind, _NUMBERS) else kind for kind in arguments)
+            kinds = tuple(types.unliteral(kind) if isinstance(kind, _NUMBERS) else kind for kind in arguments)
             try:
-                return super().get_call_template(given, named)
+                return super().get_call_template(kinds, named)
             except NumbaError:
-                if given == tuple(arguments):
+                if kinds == tuple(arguments):
                     raise
                 return super().get_call_template(arguments, named)
 

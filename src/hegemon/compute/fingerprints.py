@@ -73,10 +73,10 @@ def is_function(value: Any) -> bool:
 
 def free_variables(function: Callable[..., Any]) -> dict[str, Any]:
     """The global and enclosing names that a plain function reads."""
-    found = {k: function.__globals__[k] for k in _referenced(function.__code__) if k in function.__globals__}
+    variables = {k: function.__globals__[k] for k in _referenced(function.__code__) if k in function.__globals__}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        found[name] = cell.cell_contents
-    return found
+        variables[name] = cell.cell_contents
+    return variables
 
 
 def speaks_of(
@@ -147,7 +147,7 @@ def _constant(value: Any) -> bytes:
         own = _root(value) == __name__.partition(".")[0]
         return inspect.getsource(value).encode() if own else value.__name__.encode()
     if isinstance(value, type):
-        members = [(one.name, one.value) for one in value] if issubclass(value, enum.Enum) else ""
+        members = [(member.name, member.value) for member in value] if issubclass(value, enum.Enum) else ""
         return f"{value.__qualname__} {getattr(value, '_fields', '')}{members}".encode()
     if callable(value):  # a function of NumPy or of Python, a type of Numba
         return str(getattr(value, "__name__", value)).encode()
