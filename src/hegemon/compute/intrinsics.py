@@ -97,8 +97,8 @@ def opener(group: Any, element_types: list[Any]) -> Any:
 
 
 @intrinsic
-def _attempt(typing_context: Any, function: Any, scratch: Any, parameters: Any, layout: Any, told: Any) -> Any:
-    call_type = function.get_call_type(typing_context, (scratch, parameters, layout, told), {})
+def _attempt(typing_context: Any, function: Any, scratch: Any, parameters: Any, layout: Any, result: Any) -> Any:
+    call_type = function.get_call_type(typing_context, (scratch, parameters, layout, result), {})
 
     def generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
         made = function.dispatcher.get_compile_result(call_type)
@@ -109,15 +109,15 @@ def _attempt(typing_context: Any, function: Any, scratch: Any, parameters: Any, 
     return call_type.return_type(function, *call_type.args), generate
 
 
-def _attempt_plainly(scratch, parameters, layout, told):  # type: ignore[no-untyped-def]
+def _attempt_plainly(scratch, parameters, layout, result):  # type: ignore[no-untyped-def]
     try:
-        return react(scratch, parameters, layout, told)  # noqa: F821 - bound by part
+        return react(scratch, parameters, layout, result)  # noqa: F821 - bound by part
     except Exception:
         return FAILED
 
 
-def _attempt_without_try(scratch, parameters, layout, told):  # type: ignore[no-untyped-def]
-    return _attempt(react, scratch, parameters, layout, told)  # noqa: F821 - bound by part
+def _attempt_without_try(scratch, parameters, layout, result):  # type: ignore[no-untyped-def]
+    return _attempt(react, scratch, parameters, layout, result)  # noqa: F821 - bound by part
 
 
 # A template: what the function that is bound to `react` returns, or FAILED if it raises. Only stock

@@ -22,32 +22,32 @@ DONE = 0  # or FAILED: nothing is ever raised through C
 # A gate: five addresses, six words for its owner, and the result of the last meeting: both codes, the coins, and from
 # MARKS on which of the stop's conditions each agent satisfies.
 ADDRESSES, OWN = 5, 6
-TOLD = ADDRESSES + OWN
-MARKS = TOLD + 3
+RESULT = ADDRESSES + OWN
+MARKS = RESULT + 3
 
 # ruff: noqa: F821 - `interact`, `encode`, `decode` and `note` are bound by part, `attempted` by callback
 
 
-def meet(first, second, coin, parameters, layout, scratch, told):  # type: ignore[no-untyped-def]
-    """Carry out the interaction of two codes with the coins of this number. Writes to `told` the codes and marks after
-    it or, if it fails, the two codes as they were and the coins."""
-    answer = carray(told, 1 << 16)  # longer than needed: the number of conditions is not known here
+def meet(first, second, coin, parameters, layout, scratch, result):  # type: ignore[no-untyped-def]
+    """Carry out the interaction of two codes with the coins of this number. Writes to `result` the codes and marks
+    after it or, if it fails, the two codes as they were and the coins."""
+    answer = carray(result, 1 << 16)  # longer than needed: the number of conditions is not known here
     answer[0], answer[1], answer[2] = first, second, coin
     return attempted(carray(scratch, 2), carray(parameters, 1), carray(layout, 1 << 16), answer)
 
 
-def react(scratch, parameters, layout, told):  # type: ignore[no-untyped-def]
+def react(scratch, parameters, layout, result):  # type: ignore[no-untyped-def]
     a, b, p = scratch[0], scratch[1], parameters[0]
-    decode(told[0], a, layout)
-    decode(told[1], b, layout)
-    interact(a, b, p, told[2])
+    decode(result[0], a, layout)
+    decode(result[1], b, layout)
+    interact(a, b, p, result[2])
     first, second = encode(a, layout), encode(b, layout)
     if first < 0 or second < 0:
         return FAILED
     decode(first, a, layout)  # clears the fields that the new state does not have
     decode(second, b, layout)
-    note(b, p, told, note(a, p, told, 3))
-    told[0], told[1] = first, second
+    note(b, p, result, note(a, p, result, 3))
+    result[0], result[1] = first, second
     return DONE
 
 
@@ -74,9 +74,9 @@ class Meeting:
             "decode": decode,
             "note": marker(stop.conditions),
         }
-        self._told = MARKS + 2 * len(stop.conditions)
+        self._marks = 2 * len(stop.conditions)
         reaction = part(react, protocol.record_types, **bound)
-        self._aloud = partial(specialize, react, protocol.record_types, **bound)
+        self._raising = partial(specialize, react, protocol.record_types, **bound)
         try:
             attempted = part(attempt, protocol.record_types, react=reaction)
             self._function = callback(meet, signature, protocol.record_types, attempted=attempted)
@@ -86,20 +86,19 @@ class Meeting:
 
     def failure(self, first: int, second: int, coin: int) -> Exception | None:
         """The exception that this interaction raises, if any."""
-        told = np.array([first, second, coin, *[0] * (self._told - MARKS)], np.int64)
+        result = np.array([first, second, coin, *[0] * self._marks], np.int64)
         try:
-            self._aloud()(np.zeros(2, self._state), self._parameters, self._layout, told)
+            self._raising()(np.zeros(2, self._state), self._parameters, self._layout, result)
         except Exception as error:
             return error
         return None
 
     def gate(self) -> np.ndarray:
         """A new gate with the addresses that `call_meeting` needs; its owner keeps it and the Meeting alive."""
-        gate = np.zeros(
-            self._told + 2 * len(self._state.names or ()), np.int64
-        )  # room for two states follows the results
+        scratch = MARKS + self._marks  # room for two states follows the results
+        gate = np.zeros(scratch + 2 * len(self._state.names or ()), np.int64)
         here: int = gate.__array_interface__["data"][0]
-        gate[:ADDRESSES] = [*self._places, here + gate.itemsize * self._told, here + gate.itemsize * TOLD]
+        gate[:ADDRESSES] = [*self._places, here + gate.itemsize * scratch, here + gate.itemsize * RESULT]
         return gate
 
 

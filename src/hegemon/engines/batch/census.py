@@ -13,7 +13,7 @@ from hegemon.compute.bundles import addresses, bundle
 from hegemon.compute.compilation import lean
 from hegemon.compute.intrinsics import call_meeting
 from hegemon.compute.randomness import next_below
-from hegemon.engines.meeting import ADDRESSES, MARKS, TOLD, meeting_of
+from hegemon.engines.meeting import ADDRESSES, MARKS, RESULT, meeting_of
 from hegemon.engines.refusal import refuse_interaction
 from hegemon.errors import InvalidInput
 from hegemon.models.population import PopulationProtocol
@@ -40,7 +40,7 @@ Census, open_census = bundle(
     "Census", head=np.int64, counts=np.int64, codes=np.int64, ranked=np.int64, marks=np.int8, pairs=np.int64,
     places=np.int32,
 )  # fmt: skip
-SIZE, WATCH, COINS, CAPACITY, TABLED, CONDITIONS = range(ADDRESSES, TOLD)
+SIZE, WATCH, COINS, CAPACITY, TABLED, CONDITIONS = range(ADDRESSES, RESULT)
 
 
 @lean
@@ -83,8 +83,8 @@ def learn(census, i, j, coin):  # type: ignore[no-untyped-def]
     head = census.head
     if call_meeting(head, census.codes[i], census.codes[j], coin) < 0:
         return np.int64(BROKEN)
-    first = slot_of(census, head[TOLD], MARKS)
-    second = slot_of(census, head[TOLD + 1], MARKS + head[CONDITIONS])
+    first = slot_of(census, head[RESULT], MARKS)
+    second = slot_of(census, head[RESULT + 1], MARKS + head[CONDITIONS])
     if first < 0 or second < 0:
         return np.int64(FULL)
     entry = KNOWN | (first << SLOT_BITS) | second
@@ -216,7 +216,7 @@ class Multiset:
         coins = self._meeting.protocol.coins.size
         tabled = coins * capacity**2 <= LARGEST_TABLE**2
         head, size = self._meeting.gate(), len(codes)
-        head[SIZE:TOLD] = size, self._watch, coins, capacity, tabled, self._conditions
+        head[SIZE:RESULT] = size, self._watch, coins, capacity, tabled, self._conditions
         rows = np.zeros((3, capacity), np.int64)
         for row, values in zip(rows, (counts, codes, np.arange(size)), strict=True):
             row[:size] = values
@@ -247,7 +247,7 @@ class Multiset:
         the same agents, the room is doubled: to forget the same states each time would be a loop without end.
         """
         if error == BROKEN:
-            first, second, coin = self.census.head[TOLD : TOLD + 3].tolist()
+            first, second, coin = self.census.head[RESULT : RESULT + 3].tolist()
             cause = self._meeting.failure(first, second, coin)
             refuse_interaction(self._meeting.protocol, first, second, [coin], cause)
         codes, counts, marks = self.contents()

@@ -11,7 +11,7 @@ import numpy as np
 from numba import uint64
 
 from hegemon.compute.compilation import lean
-from hegemon.engines.meeting import TOLD
+from hegemon.engines.meeting import RESULT
 from hegemon.models.population import PopulationProtocol
 from hegemon.process.membership import Membership
 
@@ -62,7 +62,7 @@ def pairs_of(protocol: PopulationProtocol, membership: Membership) -> tuple[np.n
 @lean
 def entry_of(gate, mark, a, b):  # type: ignore[no-untyped-def]
     """The table's entry for two codes that have just met."""
-    after_a, after_b = uint64(gate[TOLD]), uint64(gate[TOLD + 1])
+    after_a, after_b = uint64(gate[RESULT]), uint64(gate[RESULT + 1])
     is_marked = False
     for k in range(mark.shape[1]):
         if mark[a, k] != mark[after_a, k] or mark[b, k] != mark[after_b, k]:

@@ -13,7 +13,7 @@ import numpy as np
 from hegemon.compute.compilation import specialize
 from hegemon.compute.intrinsics import call_meeting
 from hegemon.compute.randomness import START, generator
-from hegemon.engines.meeting import TOLD, meeting_of
+from hegemon.engines.meeting import RESULT, meeting_of
 from hegemon.engines.population.pairs import CODE, KNOWN, LARGEST_TABLE, entries
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
@@ -52,7 +52,7 @@ def fill_pairs(gate, table, states, values):  # type: ignore[no-untyped-def]
         for a in range(states):
             for b in range(states):
                 if call_meeting(gate, a, b, coin) == 0:
-                    table[(coin * states + a) * states + b] = KNOWN | (gate[TOLD] << CODE) | gate[TOLD + 1]
+                    table[(coin * states + a) * states + b] = KNOWN | (gate[RESULT] << CODE) | gate[RESULT + 1]
 
 
 def table_of(protocol: PopulationProtocol) -> np.ndarray:
