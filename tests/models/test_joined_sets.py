@@ -243,3 +243,18 @@ def test_what_nobody_reads_is_refused_by_name():
             class State:
                 leader: hg.Bit
                 timer = 3
+
+
+def test_a_set_whose_bound_stays_unknown_leaves_the_other_statements():
+    class Few(hg.Pairwise):
+        k = hg.Parameter("n // 2")
+        few = at_most("k", lambda a, p: a.leader == 1).described("at most k leaders", closed=True)
+        less = "count(leader == 1) <= k"
+
+    [part] = hg.prove(Few).parts
+    assert [one.status for one in part.statements] == ["proved"] * 3 + ["not found"]
+    assert "the set few: k depends on n; fix it" in part.statements[-1].sentence
+    for name in ("few", "less"):
+        with pytest.raises(InvalidInput, match=f"the set {name}: .*k depends on n; fix it .*--set k=VALUE"):
+            hg.prove(Few, property=f"closed:{name}")
+        assert hg.prove(Few, property=f"closed:{name}", parameters={"k": 3}).ok

@@ -42,6 +42,8 @@ def parse_set(text: str, protocol: "Protocol") -> ConfigurationSet:
                     (Alternative(whole=(counting_predicate(clause, protocol),)),), closed=_is_closed(clause, protocol)
                 )
     except InvalidInput as error:
+        if type(error) is not InvalidInput:  # what it says is not about the text
+            raise
         raise InvalidInput(f"the condition {shown(text)} is not understood: {error}; {HELP}") from None
     return result
 

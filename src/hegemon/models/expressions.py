@@ -128,6 +128,12 @@ def _bounded(value: int | float, what: str) -> int | float:
 
 def _number(value: Any, name: str) -> int | float:
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        try:
+            float(value)  # what stands for every n in a proof says why it is no number
+        except InvalidInput:
+            raise
+        except (TypeError, ValueError):
+            pass
         raise InvalidInput(f"{name} = {value!r} is not a number")
     return int(value) if isinstance(value, int | np.integer) else float(value)
 

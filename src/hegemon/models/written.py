@@ -71,7 +71,8 @@ class ReadSets(Mapping[str, ConfigurationSet]):
             found = parse_set(text, self.reader) if fields else joined_names(text, owner, self)
         except InvalidInput as error:
             place = "" if ", line " in str(error) else declared(type(self._protocol), name)
-            raise InvalidInput(f"{self.reader.id}: the set {name}: {error}{place}") from None
+            error.args = (f"{self.reader.id}: the set {name}: {error}{place}",)
+            raise
         finally:
             self._reading.pop()
         living = self._protocol._living

@@ -15,7 +15,7 @@ from hegemon.exact.proofs.counterexamples import LARGEST, smallest_counterexampl
 from hegemon.exact.proofs.invariants import inductive, needed
 from hegemon.exact.proofs.questions import Questions
 from hegemon.exact.proofs.stages import Stage, Stuck, find_stages, starved
-from hegemon.exact.proofs.symbols import Fact, Undecided, decided, fact_text
+from hegemon.exact.proofs.symbols import DependsOnSize, Fact, Undecided, decided, fact_text
 from hegemon.exact.proofs.system import Goal, Linear, Start, System
 from hegemon.models.protocol import Protocol
 from hegemon.runs import kinds
@@ -155,7 +155,13 @@ def _statements(
     begins = system.start(start or system.protocol.default_start or "all")
     own = system.protocol.topology
     for question, name in _asked(property, system):
-        goal = system.set_named(name)
+        try:
+            goal = system.set_named(name)
+        except DependsOnSize as error:
+            if property is not None or name == "safe":
+                raise
+            yield Statement(question, name, begins, (), NOT_FOUND, str(error))
+            continue
         if question == "reached" and own != "complete":
             raise InvalidInput(f"{system.protocol.id} runs on {own} alone; only `closed` and `leader` can be proved")
         statement = FINDERS[question](questions, name, begins, goal, progress)

@@ -20,7 +20,7 @@ from hegemon.models.authors import where
 from hegemon.models.expressions import evaluate
 from hegemon.models.population import PopulationProtocol
 from hegemon.models.protocol import Protocol
-from hegemon.models.sets import MOST_ROWS, Count, TooManyRows
+from hegemon.models.sets import MOST_ROWS, ConfigurationSet, Count, TooManyRows
 from hegemon.models.shared import use_functions
 from hegemon.models.written import ReadSets
 
@@ -201,6 +201,12 @@ class System:
     def set_named(self, name: str) -> Goal:
         """A set as rows of constraints on counts: a configuration is inside if it satisfies one row."""
         chosen = named_set(self._sets.reader, name)
+        try:
+            return self._rows(chosen, name)
+        except DependsOnSize as error:
+            raise DependsOnSize(f"the set {name}: {error}") from None
+
+    def _rows(self, chosen: ConfigurationSet, name: str) -> Goal:
         if chosen.whole:
             raise InvalidInput(
                 f"the set {name!r} of {self.protocol.id} is a predicate on the whole array of agents, not on counts; "
@@ -232,6 +238,8 @@ class System:
             bound = _affine_value(ast.parse(bound.replace("^", "**"), mode="eval").body, self.protocol.values, bound)
         if isinstance(bound, int):
             bound = Affine("", constant=bound)
+        if isinstance(bound, Unknown) and not isinstance(bound, Affine):
+            float(bound)  # refused, with the parameter's name
         if not isinstance(bound, Affine) or bound.share:
             raise DependsOnSize(f"the bound {bound!s} of a count is not of the form a*n + b; state it that way")
         return bound
