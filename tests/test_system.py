@@ -85,7 +85,7 @@ def test_the_other_commands_work_where_there_is_no_posix(tmp_path):
 
 def test_one_file_knows_the_operating_system():
     """Nothing else imports a module that one system lacks; three files need fork, and are not reached without it."""
-    posix = {"guard.py", "nursery.py", "swarm.py", "system.py"}
+    posix = {"guard.py", "fork_server.py", "swarm.py", "system.py"}
     for path in SOURCE.rglob("*.py"):
         text = path.read_text()
         for word in ("import fcntl", "import resource", "import msvcrt", "os.getuid", "os.sysconf", "ru_maxrss"):

@@ -116,4 +116,4 @@ def test_a_network_that_is_interrupted_while_it_begins_leaves_nothing(monkeypatc
     network = swarm.Swarm("pairwise", Pairwise(n=3), parse("complete:3", None, None))
     with pytest.raises(KeyboardInterrupt):
         network.__enter__()
-    assert network._nursery.poll() is not None and not list(tmp_path.iterdir())
+    assert network._fork_server.poll() is not None and not list(tmp_path.iterdir())

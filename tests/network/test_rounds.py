@@ -100,11 +100,11 @@ def history_of(rounds):
     for number, node in enumerate(rounds.nodes):
         seen[number][0] = node.state
 
-        def hears(round, words, node=node, number=number, inner=node.hears):
+        def receives(round, words, node=node, number=number, inner=node.receives):
             inner(round, words)
             seen[number][round + 1] = node.state
 
-        node.hears = hears
+        node.receives = receives
     return seen
 
 

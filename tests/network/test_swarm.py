@@ -36,7 +36,7 @@ def one_leader(swarm):
 def test_a_network_of_processes_heals_and_leaves_nothing_behind():
     with Swarm("timer", Timer(n=6, s=40), None, rate=50, patience=0.4) as swarm:
         view = wait_for(lambda: (v := one_leader(swarm)) and v.members == 6 and v)
-        children = child_processes(swarm._nursery.pid)
+        children = child_processes(swarm._fork_server.pid)
         assert len(children) == 6
         for kind, undo in (("kill", "restart"), ("pause", "resume"), ("cut", "heal")):
             (struck,) = swarm.strike(NetworkFault(0, kind, "leader"), view.leaders)
@@ -48,7 +48,7 @@ def test_a_network_of_processes_heals_and_leaves_nothing_behind():
         view = wait_for(lambda: one_leader(swarm))
         assert view.interactions > 100  # of the same look: at the next one another agent may lead as well
         assert all(recovery.healed is not None for recovery in swarm.recoveries)
-        children |= child_processes(swarm._nursery.pid)
+        children |= child_processes(swarm._fork_server.pid)
     wait_for(lambda: not any(Path(f"/proc/{child}").exists() for child in children))
 
 

@@ -105,16 +105,21 @@ def test_rooms_are_few_and_empty_ones_make_place(monkeypatch):
         rooms = Rooms(Run(), Run, True, lambda: now[0])
         names = [rooms.new_name() for _ in range(5)]
         assert rooms.find("short") is None and rooms.find("../../etc") is None and rooms.find("") is None
-        halls = [rooms.find(name) for name in names[:3]]
-        assert rooms.find(names[0]) is halls[0]
-        for hall in halls:
-            hall.spectators.add("somebody")
+        watched_runs = [rooms.find(name) for name in names[:3]]
+        assert rooms.find(names[0]) is watched_runs[0]
+        for watched_run in watched_runs:
+            watched_run.spectators.add("somebody")
         assert rooms.find(names[3]) is None  # all are taken
-        halls[1].spectators.clear()
+        watched_runs[1].spectators.clear()
         rooms.leave(names[1])
-        assert rooms.find(names[3]) and not halls[1].is_open and halls[0].is_open and len(rooms.halls) == 3
+        assert (
+            rooms.find(names[3])
+            and not watched_runs[1].is_open
+            and watched_runs[0].is_open
+            and len(rooms.watched_runs) == 3
+        )
         now[0] = 2 * module.EMPTY_SECONDS
         rooms.tidy()
-        assert set(rooms.halls) == {names[0], names[2]}
+        assert set(rooms.watched_runs) == {names[0], names[2]}
 
     asyncio.run(play())

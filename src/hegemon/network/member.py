@@ -271,13 +271,13 @@ class MemberThread:
 
     def _run(self) -> None:
         try:
-            asyncio.run(self._live())
+            asyncio.run(self._run_member())
         except BaseException as error:
             self._error = error
         finally:
             self._ready.set()
 
-    async def _live(self) -> None:
+    async def _run_member(self) -> None:
         self._loop, self._end = asyncio.get_running_loop(), asyncio.Event()
         async with join(self._protocol, **self._options) as member:
             self._member = member

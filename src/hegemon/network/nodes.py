@@ -42,7 +42,7 @@ class RoundsNode:
     def accepts(self, word: int) -> bool:
         return 0 <= word < self.size
 
-    def hears(self, round: int, words: list[int | None]) -> None:
+    def receives(self, round: int, words: list[int | None]) -> None:
         me = copy.copy(self._namespace(self.state))
         near = [self._namespace(word) for word in words if word is not None]
         self.protocol.move(me, near, self.coins(round))
@@ -85,7 +85,7 @@ class MessageNode:
     def accepts(self, word: int) -> bool:
         return self.messages.has(word)
 
-    def hears(self, round: int, words: list[int | None]) -> None:
+    def receives(self, round: int, words: list[int | None]) -> None:
         """Process the words of this round; this determines what is sent in the next."""
         inbox = {port: self.messages.message(word) for port, word in enumerate(words) if word}
         is_called = self.node.round in self.calls

@@ -117,15 +117,15 @@ class Swarm:
         self.board = Board(folder / "board", self.n, create=True)
         self._stack.callback(self.board.close)
         path = os.pathsep.join(filter(None, (SOURCE, os.environ.get("PYTHONPATH"))))
-        self._nursery = subprocess.Popen(
-            [sys.executable, "-m", "hegemon.network.nursery"],
+        self._fork_server = subprocess.Popen(
+            [sys.executable, "-m", "hegemon.network.fork_server"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=os.environ | {"PYTHONPATH": path},
             bufsize=0,
         )
-        assert self._nursery.stdin is not None and self._nursery.stdout is not None  # both are pipes
-        self._to, self._from = self._nursery.stdin, self._nursery.stdout
+        assert self._fork_server.stdin is not None and self._fork_server.stdout is not None  # both are pipes
+        self._to, self._from = self._fork_server.stdin, self._fork_server.stdout
         self._stack.callback(self._end)
         self._said = b""
         self._tell(json.dumps(self.plan | {"board": str(folder / "board")}))
@@ -248,7 +248,7 @@ class Swarm:
         listening = running - self.paused - set(self.coming)  # have signal handlers: the signal would end the others
         return sorted(able.get(kind, listening - (self.cut if kind == "cut" else set())))
 
-    # -- the nursery -----------------------------------------------------------------------------------------
+    # -- the fork_server -----------------------------------------------------------------------------------------
 
     def _start(self, member: int) -> None:
         self._tell(f"start {member}")
@@ -263,7 +263,7 @@ class Swarm:
             raise InvalidInput("the process that starts the members has ended; its output is above") from None
 
     def _listen(self, timeout: float = 0.0) -> list[str]:
-        """New lines of the nursery."""
+        """New lines of the fork_server."""
         ready, _, _ = select.select([self._from], [], [], timeout)
         if not ready:
             return []
@@ -276,14 +276,14 @@ class Swarm:
         while time.monotonic() < end:
             if word in self._listen(0.1):
                 return
-            if self._nursery.poll() is not None:
+            if self._fork_server.poll() is not None:
                 break
         raise InvalidInput("the process that starts the members did not come up; try again with fewer members")
 
     def _end(self) -> None:
-        """Kill the nursery: its members end with it, and have nothing to save."""
-        self._nursery.kill()
-        self._nursery.wait()
+        """Kill the fork_server: its members end with it, and have nothing to save."""
+        self._fork_server.kill()
+        self._fork_server.wait()
         self._to.close()
         self._from.close()
 

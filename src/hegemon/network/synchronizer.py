@@ -41,7 +41,7 @@ class Heard:
 
 
 class Synchronizer:
-    """One node. `node` knows the definition: `says(port)`, `accepts(word)`, `hears(round, words)`, `state`, `size`,
+    """One node. `node` knows the definition: `says(port)`, `accepts(word)`, `receives(round, words)`, `state`, `size`,
     `begins_together`."""
 
     def __init__(
@@ -195,7 +195,7 @@ class Synchronizer:
             return
         self.counters["unreachable"] += len(missing)
         self._earliest = now + self.pace
-        self.node.hears(self.round, words)
+        self.node.receives(self.round, words)
         self.counters["responded"] += 1
         self.counters["completed"] += 1
         before = self._said

@@ -10,7 +10,7 @@ import secrets
 import time
 from collections.abc import Callable
 
-from hegemon.web.hall import Hall
+from hegemon.web.watched_run import WatchedRun
 
 MOST_ROOMS = 40
 MOST_OWN_AGENTS = 20_000  # in a visitor's own run: with its snapshots it takes some ten megabytes
@@ -20,15 +20,19 @@ FULL = f"all {MOST_ROOMS} places are taken; wait until somebody has left, and lo
 
 
 class Rooms:
-    """`open_hall` starts a simulation. `hall` is the first one, which is shared unless `is_own`."""
+    """`open_run` starts a simulation. `watched_run` is the first one, which is shared unless `is_own`."""
 
     def __init__(
-        self, hall: Hall, open_hall: Callable[[], Hall], is_own: bool, clock: Callable[[], float] = time.monotonic
+        self,
+        watched_run: WatchedRun,
+        open_run: Callable[[], WatchedRun],
+        is_own: bool,
+        clock: Callable[[], float] = time.monotonic,
     ):
         self.is_own = is_own
-        self._open, self._clock = open_hall, clock
-        self._spare: Hall | None = hall
-        self.halls: dict[str, Hall] = {} if is_own else {"": hall}
+        self._open, self._clock = open_run, clock
+        self._spare: WatchedRun | None = watched_run
+        self.watched_runs: dict[str, WatchedRun] = {} if is_own else {"": watched_run}
         self._left: dict[str, float] = {}  # when the last visitor left a room
         self._following: set[asyncio.Future[None]] = set()
 
@@ -38,7 +42,7 @@ class Rooms:
             while True:
                 await asyncio.sleep(EMPTY_SECONDS / 10)
                 self.tidy()
-        await self.halls[""].follow()
+        await self.watched_runs[""].follow()
 
     def new_name(self) -> str:
         return secrets.token_urlsafe(8)
@@ -46,22 +50,22 @@ class Rooms:
     def may_be(self, name: str) -> bool:
         return bool(ROOM.fullmatch(name)) if self.is_own else not name
 
-    def find(self, name: str) -> Hall | None:
+    def find(self, name: str) -> WatchedRun | None:
         """The run of this room, made if it is new; None if there is no such room, or no place."""
-        if name in self.halls or not self.is_own or not self.may_be(name):
-            return self.halls.get(name)
+        if name in self.watched_runs or not self.is_own or not self.may_be(name):
+            return self.watched_runs.get(name)
         self.tidy()
-        if len(self.halls) >= MOST_ROOMS and not self._close_an_empty_one():
+        if len(self.watched_runs) >= MOST_ROOMS and not self._close_an_empty_one():
             return None
         try:
-            hall, self._spare = self._spare or self._open(), None
+            watched_run, self._spare = self._spare or self._open(), None
         except OSError:  # the process that makes the runs has ended
             return None
-        self.halls[name], self._left[name] = hall, self._clock()
-        following = asyncio.ensure_future(hall.follow())
+        self.watched_runs[name], self._left[name] = watched_run, self._clock()
+        following = asyncio.ensure_future(watched_run.follow())
         self._following.add(following)
-        following.add_done_callback(lambda done: self._ended(name, hall, done))
-        return hall
+        following.add_done_callback(lambda done: self._ended(name, watched_run, done))
+        return watched_run
 
     def leave(self, name: str) -> None:
         self._left[name] = self._clock()
@@ -73,11 +77,11 @@ class Rooms:
                 self._close(name)
 
     def close(self) -> None:
-        for hall in [*self.halls.values(), *([self._spare] if self._spare else [])]:
-            hall.line.close()
+        for watched_run in [*self.watched_runs.values(), *([self._spare] if self._spare else [])]:
+            watched_run.line.close()
 
     def _empty(self) -> list[str]:
-        return [name for name, hall in self.halls.items() if not hall.spectators and name]
+        return [name for name, watched_run in self.watched_runs.items() if not watched_run.spectators and name]
 
     def _close_an_empty_one(self) -> bool:
         """Close the room that has been empty for longest, if any was entered and left."""
@@ -86,10 +90,10 @@ class Rooms:
         return bool(empty)
 
     def _close(self, name: str) -> None:
-        self.halls.pop(name).line.close()
+        self.watched_runs.pop(name).line.close()
         self._left.pop(name, None)
 
-    def _ended(self, name: str, hall: Hall, done: asyncio.Future[None]) -> None:
+    def _ended(self, name: str, watched_run: WatchedRun, done: asyncio.Future[None]) -> None:
         self._following.discard(done)
-        if self.halls.get(name) is hall:
+        if self.watched_runs.get(name) is watched_run:
             self._close(name)

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from hegemon.errors import InvalidInput
 from hegemon.hosts import is_addressed
 from hegemon.web.film import MODULES
-from hegemon.web.hall import MOST_SPECTATORS, Hall, Spectator
 from hegemon.web.rooms import FULL, Rooms
+from hegemon.web.watched_run import MOST_SPECTATORS, Spectator, WatchedRun
 
 if TYPE_CHECKING:  # installed with hegemon[web] alone
     from starlette.applications import Starlette
@@ -91,9 +91,9 @@ def application(rooms: Rooms, keeper: Doorkeeper) -> "Starlette":
         if rooms.is_own and not room and not name:
             return RedirectResponse(f"{rooms.new_name()}/", headers=HEADERS)
         if name in DOWNLOADS:
-            if (hall := rooms.find(room)) is None:
+            if (watched_run := rooms.find(room)) is None:
                 return PlainTextResponse(FULL, status_code=503, headers=HEADERS)
-            answer = await hall.ask(name.partition(".")[0])
+            answer = await watched_run.ask(name.partition(".")[0])
             if "refused" in answer:
                 return PlainTextResponse(answer["refused"] + "\n", status_code=503, headers=HEADERS)
         if name == "film.html":
@@ -107,27 +107,27 @@ def application(rooms: Rooms, keeper: Doorkeeper) -> "Starlette":
         content = page.joinpath(PAGE[name]).read_bytes()
         return Response(content, media_type=KINDS[PAGE[name].rpartition(".")[2]], headers=HEADERS)
 
-    async def listen(hall: Hall, socket: "WebSocket", spectator: Spectator) -> None:
+    async def listen(watched_run: WatchedRun, socket: "WebSocket", spectator: Spectator) -> None:
         with contextlib.suppress(WebSocketDisconnect, RuntimeError, KeyError):  # KeyError: bytes instead of text
             while True:
-                hall.hear(spectator, await socket.receive_text())
+                watched_run.hear(spectator, await socket.receive_text())
 
     async def talk(socket: "WebSocket") -> None:
         if not keeper.admits(socket.headers, socket.path_params["token"], is_socket=True):
             await socket.close(1008)
             return
         room = socket.path_params.get("room", "")
-        hall = rooms.find(room)
-        if hall is None or len(hall.spectators) >= MOST_SPECTATORS:
+        watched_run = rooms.find(room)
+        if watched_run is None or len(watched_run.spectators) >= MOST_SPECTATORS:
             await socket.close(1013)
             return
         await socket.accept()
-        spectator = hall.welcome(socket)
-        both = [asyncio.ensure_future(work) for work in (spectator.send_all(), listen(hall, socket, spectator))]
+        spectator = watched_run.welcome(socket)
+        both = [asyncio.ensure_future(work) for work in (spectator.send_all(), listen(watched_run, socket, spectator))]
         try:
             await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            hall.leave(spectator)
+            watched_run.leave(spectator)
             rooms.leave(room)
             for task in both:
                 task.cancel()

@@ -26,12 +26,12 @@ from hegemon.runs.option import MOST_AGENTS
 from hegemon.runs.record import RunRecord
 from hegemon.runs.setting import Graph, Start
 from hegemon.web.film import film_page, shoot
-from hegemon.web.hall import Hall
 from hegemon.web.layout import require_watchable
 from hegemon.web.rooms import MOST_OWN_AGENTS, Rooms
 from hegemon.web.server import Doorkeeper, application, bind, require_web
 from hegemon.web.session import Session
 from hegemon.web.simulation import serve, serve_alone, serve_each
+from hegemon.web.watched_run import WatchedRun
 
 if TYPE_CHECKING:  # installed with hegemon[web] alone
     import uvicorn
@@ -119,7 +119,7 @@ class Watching:
         self._server: uvicorn.Server | None = None
         self._rooms: Rooms | None = None
         self._opened: list[Path] = []  # files that lead to the page
-        self._hall = Hall(self._here)
+        self._watched_run = WatchedRun(self._here)
         try:
             self._wait_for_greeting()
         except BaseException:
@@ -133,7 +133,7 @@ class Watching:
         thread.start()
         return thread
 
-    def _open_hall(self) -> Hall:
+    def _open_run(self) -> WatchedRun:
         """A run of its own for one more visitor."""
         here, there = Pipe()
         if self._control is None:
@@ -141,7 +141,7 @@ class Watching:
         else:
             self._control.send(there)
             there.close()
-        return Hall(here)
+        return WatchedRun(here)
 
     def _wait_for_greeting(self) -> None:
         """Wait for the simulation's greeting; bad input raises InvalidInput here, before any page is open."""
@@ -154,7 +154,7 @@ class Watching:
                     break
                 if kind == "refused":
                     raise InvalidInput(content)
-                self._hall.greeting = content
+                self._watched_run.greeting = content
                 return
             if not self._worker.is_alive():
                 break
@@ -178,7 +178,7 @@ class Watching:
         import uvicorn
 
         async def everything() -> None:
-            rooms = self._rooms = Rooms(self._hall, self._open_hall, self._each)
+            rooms = self._rooms = Rooms(self._watched_run, self._open_run, self._each)
             app = application(rooms, Doorkeeper(self.host, self.port, self.token))
             config = uvicorn.Config(
                 app, log_level="critical", ws="websockets-sansio", ws_per_message_deflate=False, lifespan="off",
@@ -216,7 +216,7 @@ class Watching:
     def _end_simulation(self) -> None:
         while self._opened:
             self._opened.pop().unlink(missing_ok=True)
-        self._hall.line.close()
+        self._watched_run.line.close()
         if self._rooms is not None:
             self._rooms.close()
         if hasattr(self._worker, "kill"):
@@ -228,7 +228,7 @@ class Watching:
 
         if self._each:
             return None
-        return make_widget(self._hall, self._loop)
+        return make_widget(self._watched_run, self._loop)
 
     def _repr_mimebundle_(self, **kinds: Any) -> Any:
         shown = self.widget() if in_notebook() else None

@@ -9,11 +9,11 @@ import json
 from typing import Any
 
 from hegemon.web.film import read_page, whole_page
-from hegemon.web.hall import Hall, Spectator
+from hegemon.web.watched_run import Spectator, WatchedRun
 
 
-def make_widget(hall: Hall, loop: asyncio.AbstractEventLoop) -> Any | None:
-    """A widget that watches the run of the hall; None where anywidget is not installed."""
+def make_widget(watched_run: WatchedRun, loop: asyncio.AbstractEventLoop) -> Any | None:
+    """A widget that watches the run of the watched_run; None where anywidget is not installed."""
     try:
         import anywidget
         import traitlets
@@ -25,16 +25,16 @@ def make_widget(hall: Hall, loop: asyncio.AbstractEventLoop) -> Any | None:
         page = traitlets.Unicode().tag(sync=True)
 
     widget = Widget(page=whole_page("window.HEGEMON_BRIDGE = true;"))
-    visitor = Visitor(widget, hall)
+    visitor = Visitor(widget, watched_run)
     widget.on_msg(lambda _, content, buffers: loop.call_soon_threadsafe(visitor.say, content))
     return widget
 
 
 class Visitor:
-    """The widget as a spectator of the hall."""
+    """The widget as a spectator of the watched_run."""
 
-    def __init__(self, widget: Any, hall: Hall):
-        self._widget, self._hall = widget, hall
+    def __init__(self, widget: Any, watched_run: WatchedRun):
+        self._widget, self._watched_run = widget, watched_run
         self._spectator: Spectator | None = None
         self._sending: asyncio.Future[Any] | None = None
 
@@ -42,12 +42,12 @@ class Visitor:
         text = str(content.get("text", ""))
         if is_greeting(text):
             if self._spectator is not None and self._sending is not None:
-                self._hall.leave(self._spectator)
+                self._watched_run.leave(self._spectator)
                 self._sending.cancel()
-            self._spectator = self._hall.welcome(self)
+            self._spectator = self._watched_run.welcome(self)
             self._sending = asyncio.ensure_future(self._spectator.send_all())
         elif self._spectator is not None:
-            self._hall.hear(self._spectator, text)
+            self._watched_run.hear(self._spectator, text)
 
     async def send_text(self, text: str) -> None:
         self._widget.send({"text": text})

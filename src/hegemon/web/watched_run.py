@@ -136,7 +136,7 @@ class Spectator:
                             await self.socket.send_bytes(frame)
 
 
-class Hall:
+class WatchedRun:
     """All pages that watch one run, and its simulation."""
 
     def __init__(self, connection: Connection):

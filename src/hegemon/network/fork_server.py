@@ -1,4 +1,4 @@
-"""The process from which the members of a network on one machine are forked: `python -m hegemon.network.nursery`.
+"""The process from which the members of a network on one machine are forked: `python -m hegemon.network.fork_server`.
 
 It loads what a member needs once, opens every member's socket, and then follows commands, a line at a time:
 `start 7`, `signal 7 KILL`. It replies `started 7` and `gone 7`. When its input ends, all members end with it.
@@ -26,7 +26,7 @@ BEAT_SECONDS = 0.1
 DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of prctl(2)
 
 
-class Nursery:
+class ForkServer:
     def __init__(self, plan: dict[str, Any]):
         self.plan = plan
         self.protocol = find_protocol(name_protocol(plan["protocol"]))(n=plan["n"], **plan["parameters"])
@@ -82,7 +82,7 @@ class Nursery:
         try:
             _die_with_parent()
             if os.getppid() == here:  # the parent may have ended before prctl took effect
-                run(self._live(member))
+                run(self._run_member(member))
             code = 0
         finally:
             os._exit(code)
@@ -97,7 +97,7 @@ class Nursery:
     def _gone(self, child: int) -> None:
         _say(f"gone {self.children.pop(child)}")
 
-    async def _live(self, number: int) -> None:
+    async def _run_member(self, number: int) -> None:
         """Run a member, in its own process."""
         _drain(self.sockets[number])
         options = {name: self.plan[name] for name in ("key", "patience", "start")}
@@ -178,12 +178,12 @@ def _say(line: str) -> None:
 def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with open(0, "rb", buffering=0, closefd=False) as line:  # later lines must stay visible to `select`
-        nursery = Nursery(json.loads(line.readline()))
+        fork_server = ForkServer(json.loads(line.readline()))
     _say("ready")
     try:
-        nursery.serve()
+        fork_server.serve()
     finally:
-        nursery.close()
+        fork_server.close()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Nothing blocks the hall: not a page that never reads, a busy simulation, or commands made to block it."""
+"""Nothing blocks the watched_run: not a page that never reads, a busy simulation, or commands made to block it."""
 
 import asyncio
 import contextlib
@@ -9,10 +9,10 @@ import threading
 import pytest
 
 import hegemon as hg
-from hegemon.web import hall as halls
-from hegemon.web.hall import Hall, Spectator
+from hegemon.web import watched_run as watched_runs
 from hegemon.web.session import Session
 from hegemon.web.simulation import serve
+from hegemon.web.watched_run import Spectator, WatchedRun
 from tests.patience import PATIENCE
 
 TABS = 200
@@ -58,11 +58,11 @@ async def until(condition, seconds=PATIENCE):
 
 
 @contextlib.asynccontextmanager
-async def hall(protocol, tabs, **options):
-    """A hall with its simulation in a thread, and its spectators."""
+async def watched_run(protocol, tabs, **options):
+    """A watched_run with its simulation in a thread, and its spectators."""
     here, there = multiprocessing.Pipe()
     threading.Thread(target=serve, args=(there, lambda: Session(protocol, **options)), daemon=True).start()
-    made = Hall(here)
+    made = WatchedRun(here)
     following = asyncio.ensure_future(made.follow())
     assert await until(lambda: made.greeting)
     spectators = [made.welcome(tab) for tab in tabs]
@@ -78,7 +78,7 @@ async def hall(protocol, tabs, **options):
 async def frames_of_others(seconds) -> bool:
     """Whether 199 pages get three frames each, while the first one takes nothing."""
     tabs = [Tab(stuck=True)] + [Tab() for _ in range(TABS - 1)]
-    async with hall(hg.Pairwise(n=6), tabs, seed=1) as (made, spectators):
+    async with watched_run(hg.Pairwise(n=6), tabs, seed=1) as (made, spectators):
         for wanted in (1, 2, 3):
             if not await until(lambda wanted=wanted: all(tab.frames >= wanted for tab in tabs[1:]), seconds):
                 return False
@@ -90,17 +90,17 @@ async def frames_of_others(seconds) -> bool:
 
 def test_one_page_that_never_reads_costs_the_others_nothing(monkeypatch):
     assert asyncio.run(frames_of_others(PATIENCE))
-    monkeypatch.setattr(halls, "Spectator", InTurn)
+    monkeypatch.setattr(watched_runs, "Spectator", InTurn)
     assert not asyncio.run(frames_of_others(0.5))
 
 
 def test_a_page_that_takes_nothing_is_given_up_and_little_is_kept_for_it(monkeypatch):
-    monkeypatch.setattr(halls, "SEND_SECONDS", 0.05)
+    monkeypatch.setattr(watched_runs, "SEND_SECONDS", 0.05)
 
     async def play():
         slow, flooding = Spectator(Tab(stuck=True)), Spectator(Tab(stuck=True))
         slow.show(b"frame")
-        for _ in range(2 * halls.MOST_UNREAD):
+        for _ in range(2 * watched_runs.MOST_UNREAD):
             flooding.refuse("no")
         async with asyncio.timeout(PATIENCE):
             await asyncio.gather(slow.send_all(), flooding.send_all())
@@ -128,7 +128,7 @@ def test_a_new_run_is_greeted_before_its_frames():
 def test_the_loop_does_not_wait_for_a_simulation_that_reads_nothing():
     async def play():
         here, there = multiprocessing.Pipe()
-        made = Hall(here)
+        made = WatchedRun(here)
         following = asyncio.ensure_future(made.follow())
         await asyncio.sleep(0)
         tab = Tab()
@@ -138,7 +138,7 @@ def test_the_loop_does_not_wait_for_a_simulation_that_reads_nothing():
         for _ in range(20):  # far more than a pipe takes, and than is kept for it
             made.hear(spectator, large)
         assert await until(lambda: any("busy" in text.get("refused", "") for text in tab.texts))
-        made.hear(spectator, "x" * (halls.LARGEST_COMMAND + 1))
+        made.hear(spectator, "x" * (watched_runs.LARGEST_COMMAND + 1))
         assert await until(lambda: any("characters" in text.get("refused", "") for text in tab.texts))
         following.cancel()
         sending.cancel()
@@ -166,7 +166,7 @@ def test_whatever_a_page_says_the_next_command_is_obeyed(protocol, graph):
 
     async def play():
         tab = Tab()
-        async with hall(protocol, [tab], seed=1, graph=graph) as (made, (spectator,)):
+        async with watched_run(protocol, [tab], seed=1, graph=graph) as (made, (spectator,)):
             texts = ['{"do": "goto", "step": NaN}', '{"do": "speed", "value": -Infinity}', '{"do": "goto"}', "[]", "{"]
             for do, names in FIELDS.items():
                 texts += [json.dumps({"do": do} | USUAL)]
@@ -187,7 +187,7 @@ def test_whatever_a_page_says_the_next_command_is_obeyed(protocol, graph):
 def test_a_far_jump_shows_where_it_is_answers_meanwhile_and_can_be_stopped():
     async def play():
         tab = Tab()
-        async with hall(hg.FischerJiang(n=12), [tab], seed=3) as (made, (spectator,)):
+        async with watched_run(hg.FischerJiang(n=12), [tab], seed=3) as (made, (spectator,)):
 
             async def seen(condition):
                 def look():
