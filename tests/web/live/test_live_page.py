@@ -156,7 +156,7 @@ def test_another_n_start_and_seed_and_what_the_page_has_not(open_live):
     page.select_option("#starts", "safe")
     page.click("#restart")
     until(page, "h.greeting.n === 8 && h.greeting.places.length === 8 && h.lamps.safe")
-    assert page.is_hidden("#setup-graph") and page.is_hidden("#nextbox")
+    assert page.is_hidden("#setup-graph") and page.is_hidden("#film")
     assert "Films need Python." in page.text_content("#absent")
 
 
@@ -171,6 +171,23 @@ def test_the_places_of_another_n_are_those_of_python(open_live):
         )
         assert np.allclose(page.evaluate("window.hegemon.greeting.places"), served["places"], atol=2e-4)
         assert page.evaluate("window.hegemon.greeting.edges") == served["edges"]
+
+
+def test_a_chosen_step_becomes_a_story(open_live, tmp_path, monkeypatch, capsys):
+    page = open_live(RunRecord(hg.FischerJiang(n=6), seed=3))
+    page.click("#nextbox summary")
+    page.locator("#successors button").first.click()
+    until(page, "h.step === 1 && h.head.chosen === 1")
+    page.locator("#successors button").first.click()
+    until(page, "h.step === 2 && h.head.chosen === 2")
+    with page.expect_download() as download:
+        page.click("#story")
+    monkeypatch.chdir(tmp_path)
+    download.value.save_as(tmp_path / "story.json")
+    command, leaders = page.evaluate("[window.hegemon.command, window.hegemon.values.leaders]")
+    assert "--start story.json --until steps:2" in command
+    assert main([*shlex.split(command)[1:], "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["trials"][0]["leaders"] == leaders
 
 
 def test_many_runs_grow_into_a_histogram(open_live):

@@ -1,5 +1,7 @@
 """A live page makes the run that engine `agents` makes: the same codes, words of randomness, readings and sentences."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -11,8 +13,10 @@ from hegemon.process.stopping import never
 from hegemon.protocols import CATALOGUE
 from hegemon.runs.record import RunRecord
 from hegemon.runs.setting import initial_configuration, topology_for
+from hegemon.web.choosing import prescribed, story, successors
 from hegemon.web.live.content import require_live
 from hegemon.web.live.page import LivePage
+from hegemon.web.repeating import command_of
 from hegemon.web.session import Session
 
 from .in_node import RUNS, in_node
@@ -320,3 +324,55 @@ def test_many_runs_are_the_trials_of_python(protocol):
     assert command == f"hegemon run {protocol.id} --n {protocol.n} --start {start} --seed 4 --engine agents --trials 50"
     assert [step for *_, step in curves] == steps[:12]
     assert all(first[0] == 0 and last[0] == step for first, last, step in curves)
+
+
+CHOICES = """
+const { laboratory, greeting } = await open(given[0]);
+laboratory.fields = greeting.fields;
+laboratory.begin({ n: greeting.n, start: greeting.start, seed: BigInt(greeting.seed) });
+const finish = (jump) => { let end; do end = jump.next(); while (!end.done); };
+const said = (call) => { try { return call(); } catch (error) { return { refused: error.message }; } };
+laboratory.advance(20);
+const found = [said(() => laboratory.story()), laboratory.successors(), laboratory.successors([0, 1])];
+found.push(said(() => laboratory.successors([0, 0])));
+for (let k = 0; k < 3; k++) {
+  const { choose } = laboratory.successors().successors[k];
+  laboratory.choose(choose.pair, choose.coin);
+}
+found.push(Array.from(laboratory.machine.population), laboratory.command(), laboratory.story());
+laboratory.advance(40);
+const late = Array.from(laboratory.machine.population);
+finish(laboratory.jump(5));
+finish(laboratory.jump(40));
+return [...found, late, Array.from(laboratory.machine.population), laboratory.command()];
+"""
+
+
+@pytest.mark.parametrize("name", ["a complete graph", "arcs", "coins on arcs"])
+def test_what_may_happen_next_and_what_was_chosen(name):
+    record = RECORDS[name]()
+    got = in_node(CHOICES, LivePage(record).laboratory)
+    options = {key: value for key, value in record.given.items() if key not in ("seed", "engine")}
+    session = Session(record.protocol, **options, engine="agents")
+    session.advance(20)
+    wanted = [{"refused": refusal(lambda: story(session))}, successors(session), successors(session, (0, 1))]
+    wanted.append({"refused": refusal(lambda: successors(session, (0, 0)))})
+    for k in range(3):
+        session.choose(prescribed(session, successors(session)["successors"][k]["choose"]))
+    wanted += [
+        session.world.engine.codes.tolist(),
+        command_of(session),
+        json.loads(json.dumps(story(session).record())),
+    ]
+    session.advance(40)
+    late = session.world.engine.codes.tolist()
+    for mine, theirs in zip(got, [*wanted, late, late, command_of(session)], strict=True):
+        if isinstance(mine, dict) and "moment" in mine:  # branches are counted from 1 on the page
+            mine, theirs = ({**found, "moment": found["moment"][1]} for found in (mine, theirs))
+        assert mine == theirs
+
+
+def refusal(call) -> str:
+    with pytest.raises(InvalidInput) as caught:
+        call()
+    return str(caught.value)

@@ -27,6 +27,7 @@ from hegemon.runs.capabilities import supporting
 from hegemon.runs.faults import fault_codes
 from hegemon.runs.record import RunRecord
 from hegemon.runs.run import Fault
+from hegemon.runs.stories import Trace
 from hegemon.web.explaining import traced
 from hegemon.web.layout import LARGEST_RASTER
 from hegemon.web.readings import plain
@@ -97,6 +98,7 @@ def content_of(session: Session) -> tuple[dict[str, Any], list[np.ndarray]]:
         for other in (number for number in NUMBERS if number != n):
             if found := _as_with(other, session, starts, table):
                 sizes[other] = found
+    story = Trace.of(protocol, [], (), session.topology.name).record()
     states = [_plain(space.mapping_of(code)) for code in range(space.size)]
     content = {
         "states": states,
@@ -113,6 +115,7 @@ def content_of(session: Session) -> tuple[dict[str, Any], list[np.ndarray]]:
         "labels": _labels(protocol),
         "command": _command(record),
         "lines": _lines(protocol, table),
+        "story": {name: value for name, value in story.items() if name not in ("agents", "interactions", "story")},
         "isComplete": session.topology.is_complete,
     }
     looks = session.world.look.of_codes(np.arange(space.size)).astype(np.uint8)

@@ -78,7 +78,7 @@ class LivePage:
         given |= {"starts": {name: told["choices"]["starts"][name] for name in _starts(content)}}
         given |= {"wakes": [], "schedulers": [], "rates": False, "faults": False, "sizes": sizes}
         told |= {"choices": given | {"start": told["choices"]["start"]}, "protocols": {told["protocol"]: ""}}
-        told |= {"reason": "a live page runs engine agents, in WebAssembly", "canChoose": False, "absent": self.absent}
+        told |= {"reason": "a live page runs engine agents, in WebAssembly", "absent": self.absent}
         told["palette"] = looks(PALETTE)
         observables = [name for name, values in content["observables"].items() if values is not None]
         return told | {"observables": {name: told["observables"][name] for name in observables}, "rows": []}

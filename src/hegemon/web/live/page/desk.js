@@ -102,7 +102,7 @@ export class Desk {
     const { step, last, note, branch, writing, applied } = laboratory;
     const head = { step, last, note, silent: false, playing: this.playing, speed: this.speed, start: laboratory.start, branch,
       rate: [laboratory.rate, laboratory.victims], stopsAtSafe: this.stopsAtSafe, jump: this.jump?.course ?? null, obeyed: this.obeyed,
-      command: laboratory.command(), disturbances: applied, chosen: 0, ...this.readings };
+      command: laboratory.command(), disturbances: applied, chosen: laboratory.storyStart ? laboratory.storyEnd - laboratory.storyStart.begin : 0, ...this.readings };
     if (writing) Object.assign(head, { writing, texts: laboratory.texts() });
     if (this.newcomer) head.rows = laboratory.rows.slice();
     this.newcomer = false;
@@ -141,6 +141,8 @@ export class Desk {
     switch (command.do) {
       case "frame": this.wanted = true; return {};
       case "state": { const agent = this.agent(command); return { agent, state: laboratory.state(agent), neighbours: [] }; }
+      case "successors": return laboratory.successors(command.pair && this.pair(command.pair));
+      case "story": return { story: laboratory.story() };
       case "disturbances": return { disturbances: laboratory.disturbances() };
       case "file": { const { text, shares, leaders } = this.typed(command); readRules(text, shares, leaders); return { file: fileOf(text, shares, leaders) }; }
       case "focus": return {};
@@ -176,6 +178,7 @@ export class Desk {
       }
       case "goto": return this.begin(laboratory.jump(command.step), [from, command.step], command.id);
       case "change": return this.begin(laboratory.jumpToChange(), [from, null], command.id);
+      case "choose": return this.choose(command);
       case "set": laboratory.setField(this.agent(command), String(command.field), command.value); return {};
       case "corrupt": laboratory.corrupt(whole("agents", command.agents, 1, laboratory.n)); return {};
       case "kill": laboratory.killLeader(); return {};
@@ -184,6 +187,20 @@ export class Desk {
       case "own": return this.runOwn();
     }
     throw new Refusal(NOT_UNDERSTOOD);
+  }
+
+  pair(pair) {
+    if (!Array.isArray(pair) || pair.length !== 2) throw new Refusal(NOT_UNDERSTOOD);
+    return pair.map((agent) => this.agent({ agent }));
+  }
+
+  choose({ pair, coin, moment }) {
+    const { laboratory } = this;
+    if (moment && moment.join() !== [laboratory.branch, laboratory.step].join()) {
+      throw new Refusal("the run has moved on since this choice was offered; choose again");
+    }
+    laboratory.choose(laboratory.joined(this.pair(pair)), whole("coin", coin ?? 0, 0, laboratory.content.values - 1));
+    return {};
   }
 
   write(name) {

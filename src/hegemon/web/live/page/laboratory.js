@@ -9,6 +9,7 @@ const [PATIENCE, LONGEST_JUMP] = [5000, 30000]; // milliseconds of a search for 
 const POINTS = 400; // of the curves
 const FAR = 2 ** 53 - 1;
 const [LONGEST_RUN, SIDE_BY_SIDE, SAMPLES] = [1e9, 12, 300]; // steps of one of many runs; runs with a curve, and its points
+const [MOST_TRIED, SHOWN] = [20000, 40]; // outcomes of which the next one is chosen, and rows of their list
 const LARGEST_MURDER = 10000;
 const MOST_AGENTS = 1e7;
 const FAULT = 2; // the purpose of a stream
@@ -48,7 +49,7 @@ export class Laboratory {
     this.goals = this.makeGoals();
     this.machine.seek(this.goals.quiet);
     this.machine.begin(chosen.groups, seed);
-    Object.assign(this, { faults: [], applied: 0, snapshots: [], rows: [], spacing: 0, last: {}, note: "", worked: 0, rate: 0, victims: 1 });
+    Object.assign(this, { chosen: new Map(), storyStart: null, faults: [], applied: 0, snapshots: [], rows: [], spacing: 0, last: {}, note: "", worked: 0, rate: 0, victims: 1 });
     this.branch += 1;
     this.random = xorshift(streamWords(seed, [0, FAULT], 4));
     this.healing = new Map();
@@ -84,14 +85,136 @@ export class Laboratory {
     this.last = {};
     while (this.step < target) {
       this.planFault();
-      const goal = Math.min(target, this.nextFault());
-      if (told && this.step === goal - 1) this.last = this.toldStep();
+      const goal = Math.min(target, this.nextFault(), this.nextChosen());
+      if (this.chosen.has(this.step)) this.last = this.followChosen();
+      else if (told && this.step === goal - 1) this.last = this.toldStep();
       else this.chunk(goal - (told && goal === target ? 1 : 0));
       if (this.apply()) this.last = {};
       if (performance.now() >= deadline) break;
     }
     this.worked += performance.now() - begin;
     if (this.worked > BETWEEN) this.keep();
+  }
+
+  // -- steps that a visitor chose
+
+  nextChosen() {
+    let next = FAR;
+    for (const step of this.chosen.keys()) if (step > this.step && step < next) next = step;
+    return next;
+  }
+
+  // The step after the uninterrupted series of chosen steps.
+  get storyEnd() {
+    let end = this.storyStart?.begin ?? 0;
+    while (this.chosen.has(end)) end += 1;
+    return end;
+  }
+
+  followChosen() {
+    const [i, j, coin] = this.chosen.get(this.step);
+    const { machine } = this;
+    const before = [machine.population[i], machine.population[j]];
+    [machine.population[i], machine.population[j]] = this.after(before, coin);
+    machine.step += 1;
+    machine.made = 0;
+    machine.recount();
+    this.outside = null; // a replay with drawn steps would not repeat it
+    return this.told([i, j], before, coin);
+  }
+
+  // What two states become.
+  after([a, b], coin) {
+    const states = this.content.states.length;
+    const entry = this.table[(coin * states + a) * states + b];
+    if (!entry) throw new Refusal("the rules fail for these two states; hegemon run says why");
+    return [(entry >>> 12) & 4095, entry & 4095];
+  }
+
+  // Make this step instead of a drawn one; a new future begins.
+  choose(pair, coin) {
+    const begin = this.step;
+    this.after(pair.map((agent) => this.machine.population[agent]), coin);
+    const story = this.storyStart;
+    const goesOn = story && story.begin <= begin && begin <= this.storyEnd && story.faults === this.applied;
+    const codes = this.machine.population.slice();
+    this.forgetFuture();
+    this.chosen.set(begin, [...pair, coin]);
+    this.advance(begin + 1);
+    this.storyStart = goesOn ? story : { begin, codes, faults: this.applied };
+    this.branch += 1;
+  }
+
+  forgetFuture() {
+    const { step } = this;
+    this.faults = this.faults.slice(0, this.applied);
+    for (const at of this.chosen.keys()) if (at >= step) this.chosen.delete(at);
+    if (this.storyStart && this.storyStart.begin >= step) this.storyStart = null;
+    this.snapshots = this.snapshots.filter(({ snapshot, applied }) => snapshot.step <= step && applied <= this.applied);
+    for (const applied of this.healing.keys()) if (applied > this.applied) this.healing.delete(applied);
+    this.rows = this.rows.filter(([at]) => at <= step);
+  }
+
+  // What may happen next, of all pairs or of one: meetings of the same states with the same result are one row.
+  successors(pair) {
+    const { content, n, arcs, machine: { population } } = this;
+    const tried = (arcs ? arcs.length / 2 : n * (n - 1)) * content.values;
+    if (!pair && tried > MOST_TRIED) {
+      throw new Refusal(`${tried.toLocaleString("en")} things may happen next, and at most ${MOST_TRIED.toLocaleString("en")} are listed; choose by clicking`);
+    }
+    const rows = new Map();
+    let pairs = 0;
+    const meet = (i, j) => {
+      pairs += 1;
+      for (let coin = 0; coin < content.values; coin++) {
+        const before = [population[i], population[j]];
+        const after = this.after(before, coin);
+        const key = [...before, ...after].join();
+        if (!rows.has(key)) rows.set(key, { before, after, choose: { pair: [i, j], coin }, ways: 0, met: new Set() });
+        const row = rows.get(key);
+        row.ways += 1;
+        row.met.add(i * n + j);
+      }
+    };
+    if (pair) meet(...this.joined(pair));
+    else if (arcs) for (let k = 0; k < arcs.length; k += 2) meet(arcs[k], arcs[k + 1]);
+    else for (let i = 0; i < n; i++) for (let j = 0; j < n; j++) if (i !== j) meet(i, j);
+    const found = [...rows.values()].map(({ before, after, choose, ways, met }) => {
+      const more = met.size > 1 ? ` (and ${met.size - 1} other pairs)` : "";
+      const all = pairs * content.values;
+      const common = divisor(ways, all);
+      const share = ways === all ? "1" : `${ways / common}/${all / common}`;
+      return { text: `${choose.pair[0]} → ${choose.pair[1]}${more}: ${this.told(choose.pair, before, choose.coin).text}`, probability: ways / all, share,
+        choose, changes: before.join() !== after.join() };
+    });
+    found.sort((a, b) => a.changes === b.changes ? b.probability - a.probability : Number(b.changes) - Number(a.changes));
+    return { successors: found.slice(0, SHOWN), more: Math.max(0, found.length - SHOWN), moment: [this.branch, this.step] };
+  }
+
+  joined([i, j]) {
+    const isArc = !this.arcs || this.arcs.some((_, k) => k % 2 === 0 && this.arcs[k] === i && this.arcs[k + 1] === j);
+    if (i === j || !isArc) throw new Refusal(`agents ${i} and ${j} are not joined by an arc of ${this.graph}; choose two that are`);
+    return [i, j];
+  }
+
+  get graph() { return this.content.isComplete ? `complete:${this.n}` : this.content.story.graph; }
+
+  // The chosen steps and the configuration before them, as `hegemon run --start` reads them.
+  story() {
+    if (!this.storyStart) throw new Refusal("nothing was chosen yet; choose what happens next, and the story is written");
+    const { states, coins, story } = this.content;
+    const { begin, codes: start } = this.storyStart;
+    const codes = start.slice();
+    const [interactions, lines] = [[], Array.from(start, (code, agent) => `agent ${agent}: ${short(states[code])}`)];
+    for (let step = begin; step < this.storyEnd; step++) {
+      const [i, j, coin] = this.chosen.get(step);
+      const before = [codes[i], codes[j]];
+      [codes[i], codes[j]] = this.after(before, coin);
+      const shown = coins[coin];
+      interactions.push(shown && Object.keys(shown).length ? [i, j, shown] : [i, j]);
+      lines.push(`step ${interactions.length}: ${this.told([i, j], before, coin).text}`);
+    }
+    return { ...story, graph: this.graph, agents: Array.from(start, (code) => states[code]), interactions, story: lines };
   }
 
   // As many steps as take a few milliseconds.
@@ -153,6 +276,8 @@ export class Laboratory {
 
   // A jump to the next change of an output.
   *jumpToChange() {
+    const chosen = Math.max(-1, ...this.chosen.keys()) + 1;
+    if (chosen > this.step) yield* this.jump(chosen);
     if (!this.output) throw new Refusal("there is no output, so no change of it can be looked for");
     this.planFault();
     const [begin, deadline, limit] = [this.step, performance.now() + PATIENCE, this.nextFault()];
@@ -229,11 +354,8 @@ export class Laboratory {
   }
 
   disturb(faults) {
-    const { step } = this;
-    this.faults = [...this.faults.slice(0, this.applied), ...faults];
-    this.snapshots = this.snapshots.filter(({ snapshot, applied }) => snapshot.step <= step && applied <= this.applied);
-    for (const applied of this.healing.keys()) if (applied > this.applied) this.healing.delete(applied);
-    this.rows = this.rows.filter(([at]) => at <= step);
+    this.forgetFuture();
+    this.faults.push(...faults);
     this.apply();
     Object.assign(this, { last: {}, note: "" });
     this.branch += 1;
@@ -397,6 +519,14 @@ export class Laboratory {
     const { command, unit } = this.content;
     const replaced = command.replace(/ --n \d+/, ` --n ${this.n}`).replace(/ --start \S+/, () => ` --start ${quoted(this.start)}`)
       .replace(/ --until \S+/, ` --until ${unit}:${this.step}`).replace(/ --seed \d+/, ` --seed ${this.seed}`);
+    if (this.storyStart && this.storyStart.begin < this.step) {
+      const { begin, faults } = this.storyStart;
+      const isAfter = this.step > this.storyEnd || this.applied > faults;
+      if (isAfter && (begin || this.applied)) {
+        return `# story.json has the chosen ${unit} ${begin.toLocaleString("en")} to ${this.storyEnd.toLocaleString("en")}; no command repeats the rest`;
+      }
+      return replaced.replace(/ --start \S+/, " --start story.json").replace(/ --until \S+/, ` --until ${unit}:${this.step - begin}`);
+    }
     return this.applied ? `${replaced} --disturbances disturbances.json` : replaced;
   }
 }
@@ -411,6 +541,8 @@ function measure({ reduce, values }, numbers, n) {
   }
   return reduce === "count" ? sum : reduce === "mean" ? sum / n : reduce === "minimum" ? low : high;
 }
+
+const divisor = (a, b) => (b ? divisor(b, a % b) : a);
 
 const short = (state) => Object.entries(state).map(([name, value]) => `${name}=${value}`).join(", ");
 

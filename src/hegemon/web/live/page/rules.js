@@ -291,7 +291,7 @@ export function protocolOf(read, text, greeting) {
     fields: { state: { low: 0, high: names.length - 1, names } }, sets: { safe }, observables: leaders.length ? { leaders: "agents that are leaders" } : {},
     listing: [{ name: "rules", first: 1, lines: text.split(LINES) }], hasOutput: leaders.length > 0, writable: ["number", "state"],
     choices: { ...greeting.choices, protocol: "Rules", sizes: [], starts: { [startName]: "the start of the rules", random: "every agent uniform over all states" }, start: startName },
-    setup: { ...greeting.setup, protocol: "Rules", parameters: {} }, protocols: { Rules: "" }, start: startName, n: 0,
+    setup: { ...greeting.setup, protocol: "Rules", parameters: {} }, protocols: { Rules: "" }, canChoose: false, start: startName, n: 0,
   };
   return { content, greeting: shown, arrays: { table, looks, arcs: new Int32Array(0) } };
 }
