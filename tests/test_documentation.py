@@ -131,7 +131,10 @@ def test_an_unknown_option_would_be_caught():
 
 
 COLLECTED = {"fields", "parameter_declarations", "starts", "sets", "observables", "message_fields", "node_type"}
-OF_THE_MODEL = {"model", "time_unit", "functions", "reads_graph", "told", "untold", "records_clouds", "coin_fields"}
+OF_THE_MODEL = {
+    "model", "time_unit", "functions", "reads_graph", "graph_parameters", "missing_parameters", "records_clouds",
+    "coin_fields",
+}  # fmt: skip
 
 
 def declarations(*classes):

@@ -15,10 +15,10 @@ def graph_kernel(function):
     compiled = kernel(function)
 
     @wraps(function)
-    def ask(offsets, targets, *arguments):
+    def run(offsets, targets, *arguments):
         return (function if len(targets) <= LITTLE else compiled)(offsets, targets, *arguments)
 
-    return ask
+    return run
 
 
 @graph_kernel

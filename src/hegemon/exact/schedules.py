@@ -273,8 +273,8 @@ class ScheduledAnswers(StoredAnswers):
 
     def schedules(self, name: str) -> Schedules:
         assert self.case.daemon is not None
-        case = self.case.starts, self.case.daemon, self.fairness, self.coins
-        return Schedules(self.process, self.inside(name), *case)
+        inside, starts = self.inside(name), self.case.starts
+        return Schedules(self.process, inside, starts, self.case.daemon, self.fairness, self.coins)
 
     def _reached(self, name: str, inside: np.ndarray, claimed: bool) -> Finding:
         if self.process.is_certain:

@@ -133,8 +133,8 @@ class MessageProtocol(Protocol):
     default_start = None
     congest = 8  # a message has at most congest * ceil(log2(n + 1)) bits
     facts: dict[str, Any] = {}  # what is known about the run beforehand: goes into its measures
-    told: dict[str, Any] = {}  # parameters that `adapt` has found in the graph
-    untold = ""  # the missing ones, in words for an error message: without a graph they are unknown
+    graph_parameters: dict[str, Any] = {}  # parameters that `adapt` has found in the graph
+    missing_parameters = ""  # the missing ones, in words for an error message: without a graph they are unknown
     records_clouds = False  # whether to follow whom each initiator influences
     has_identifiers = False  # whether every node is given an identifier of its own, `node.identifier`
     pattern: Any = None  # Contacts or Tokens, where a compiled engine knows the protocol's course of events

@@ -122,8 +122,9 @@ class MessageRules(MemberRules):
     protocol: MessageProtocol
 
     def __init__(self, protocol: MessageProtocol):
-        if protocol.untold:
-            raise InvalidInput(f"members of {protocol.id} know nothing of the graph: give {protocol.untold}")
+        if protocol.missing_parameters:
+            missing = protocol.missing_parameters
+            raise InvalidInput(f"members of {protocol.id} know nothing of the graph: give {missing}")
         if protocol.has_identifiers:
             raise InvalidInput(
                 f"members of a network are anonymous, and nodes of {protocol.id} have identifiers; simulate it by run, "
@@ -134,7 +135,7 @@ class MessageRules(MemberRules):
 
     @classmethod
     def informed(cls, protocol: Any, topology: Topology) -> Protocol:
-        made: Protocol = type(protocol)(protocol.n, **protocol.parameters | protocol.adapt(topology).told)
+        made: Protocol = type(protocol)(protocol.n, **protocol.parameters | protocol.adapt(topology).graph_parameters)
         return made
 
     def start(self, name: str | None, rng: random.Random) -> int:

@@ -111,16 +111,16 @@ class Walks(MessageProtocol):
         else:
             adapted.steps = self.mixing_time
             guarantee = self._guarantee(topology, adapted.is_lazy)
-        adapted.told = {"mixing_time": adapted.steps, "lazy": "yes" if adapted.is_lazy else "no"}
+        adapted.graph_parameters = {"mixing_time": adapted.steps, "lazy": "yes" if adapted.is_lazy else "no"}
         adapted.facts = {"mixing_time": adapted.steps, "lazy": adapted.is_lazy, "guarantee": guarantee}
         return adapted
 
     def validate(self) -> None:
-        if not self.untold:
+        if not self.missing_parameters:
             self.steps, self.is_lazy = self.mixing_time, self.lazy == "yes"
 
     @property
-    def untold(self) -> str:
+    def missing_parameters(self) -> str:
         if isinstance(self.mixing_time, str) or self.lazy == "auto":
             return "--set mixing_time=K and lazy=yes or no"
         return ""
