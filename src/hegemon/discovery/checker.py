@@ -202,13 +202,13 @@ def goals(meant: Meaning, outputs: Sequence[int], n: int) -> list[Goal]:
         every = itertools.product(range(len(outputs)), repeat=n)
         starts = [agents for agents in every if meant.anywhere or holds(meant.start, agents)]
         return [(starts, cache(partial(holds, meant.correct)))]
-    goals: list[Goal] = []
+    per_input: list[Goal] = []
     for agents in itertools.product((0, 1), repeat=n):
         counts = {"A": agents.count(0), "B": agents.count(1), "n": n}
         if not (meant.unasked and value(read(meant.unasked, *counts), counts)):
             answer = bool(value(read(meant.predicate, *counts), counts))
-            goals.append(([agents], partial(agrees, outputs, answer)))
-    return goals
+            per_input.append(([agents], partial(agrees, outputs, answer)))
+    return per_input
 
 
 def agrees(outputs: Sequence[int], answer: bool, agents: tuple[int, ...]) -> bool:

@@ -115,8 +115,8 @@ class Schedules:
 
     @cached_property
     def greatest_probability(self) -> Extreme:
-        reaching = likeliest(self.process, self.inside, self.outside)
-        return self._extreme(reaching, np.where(self._surely[0], 1.0, reaching.values), largest=False)
+        optimum = likeliest(self.process, self.inside, self.outside)
+        return self._extreme(optimum, np.where(self._surely[0], 1.0, optimum.values), largest=False)
 
     @cached_property
     def _surely(self) -> tuple[np.ndarray, np.ndarray]:

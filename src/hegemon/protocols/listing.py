@@ -45,14 +45,14 @@ def entries() -> dict[str, Entry]:
 
 def _read(file: Path) -> list[Entry]:
     module = ".".join(("hegemon", "protocols", *file.relative_to(FOLDER).with_suffix("").parts))
-    entries = []
+    listed = []
     for name, kind, summary, body in CLASS.findall(file.read_text("utf-8")):
         texts = {key: ast.literal_eval(value) for key, value in TEXT.findall(body)}
         if "grade" in texts:
             id = texts.get("id", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name).lower())
             facts = texts["grade"], texts["shelf"], summary, texts["reference"]
-            entries.append(Entry(id, PLURALS.get(kind, kind.lower()), *facts, module, name))
-    return entries
+            listed.append(Entry(id, PLURALS.get(kind, kind.lower()), *facts, module, name))
+    return listed
 
 
 def rows() -> list[dict]:
