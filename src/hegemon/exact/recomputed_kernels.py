@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 
 from hegemon.compute.caching import inlined_kernel, kernel
-from hegemon.exact.kernels import digits
 
 WORD = 64
 DONE = -1
@@ -53,6 +52,13 @@ def smallest(key, codes, q, turns):
             turned = turned * q - codes[place] * turns
             best = min(best, turned)
     return best
+
+
+@kernel
+def digits(key, q, codes):  # as in `kernels`: a cached kernel calls nothing of another file
+    for place in range(len(codes)):
+        codes[place] = key % q
+        key //= q
 
 
 @kernel
