@@ -1,16 +1,15 @@
 """Events at rates among real processes (`--rate leave=R`): after as many interactions as in a simulated run."""
 
-import math
-import random
 from collections.abc import Sequence
 
+from hegemon.compute.randomness import FAULT, generator
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
 from hegemon.models.protocol import Protocol
 from hegemon.network.faults import CHURN, NetworkFault
 from hegemon.process.schedulers.uniform import UNIFORM
 from hegemon.runs.faults import require_churn
-from hegemon.runs.rates import read_rates
+from hegemon.runs.rates import EventTimes, read_rates
 
 KINDS = {"join": "join", "leave": "leave", "corrupt": "corrupt", "crash": "kill"}  # what a rate does to a process
 
@@ -20,28 +19,21 @@ class NetworkEvents:
 
     def __init__(self, rates: Sequence[str], seed: int):
         self.rates = read_rates(rates)
-        for one in self.rates:
-            if one.kind not in KINDS or one.values:
+        for rate in self.rates:
+            if rate.kind not in KINDS or rate.values:
                 raise InvalidInput(
-                    f"--rate {one} is for simulated runs; members of a network have KIND=R alone, where KIND is one "
+                    f"--rate {rate} is for simulated runs; members of a network have KIND=R alone, where KIND is one "
                     f"of {', '.join(KINDS)}: who joins begins as --start says, who is corrupted gets any state"
                 )
-        self._rng = random.Random(f"events {seed}")
-        self._total = float(sum(one.rate for one in self.rates))
-        self._next = self._wait() if self.rates else math.inf
-
-    def _wait(self) -> float:
-        """A geometric number of interactions."""
-        return 1 + math.floor(math.log(1 - self._rng.random()) / math.log1p(-self._total))
+        self._times = EventTimes(self.rates, generator(seed, 0, FAULT))
 
     def due(self, interactions: int, seconds: float) -> list[NetworkFault]:
         """The events up to this number of interactions that have not been returned before."""
-        found = []
-        while self._next <= interactions:
-            (one,) = self._rng.choices(self.rates, [float(one.rate) for one in self.rates])
-            found.append(NetworkFault(seconds, KINDS[one.kind]))
-            self._next += self._wait()
-        return found
+        faults = []
+        while self._times.step <= interactions:
+            faults.append(NetworkFault(seconds, KINDS[self._times.drawn().kind]))
+            self._times.plan()
+        return faults
 
 
 def require_possible(protocol: Protocol, topology: Topology, kinds: Sequence[str]) -> None:

@@ -130,20 +130,34 @@ def steps_until(chance: np.random.Generator, probability: float) -> int:
     return min(FAR, int(chance.geometric(min(1.0, probability))))
 
 
-class EventProcess:
-    """The events of a run besides interactions: `step` is that of the next event."""
+class EventTimes:
+    """When events come, and which: `step` is that of the next one, FAR if there are no rates."""
 
-    def __init__(self, rates: tuple[Rate, ...], protocol: Protocol, rng: np.random.Generator):
-        self.rates, self.space, self.capacity, self._rng = rates, protocol.space, protocol.n, rng
-        for rate in rates:
-            fault_codes(rate.fault, self.space, np.zeros(1, np.int64), np.random.default_rng(0))  # refused now
+    def __init__(self, rates: tuple[Rate, ...], rng: np.random.Generator):
+        self.rates, self._rng = rates, rng
         self._total = float(sum(rate.rate for rate in rates))
         self._shares = np.cumsum([float(rate.rate) for rate in rates])
-        self.step, self.number = 0, 0
-        self._plan()
+        self.step = 0
+        self.plan()
 
-    def _plan(self) -> None:
-        self.step = min(FAR, self.step + steps_until(self._rng, self._total))
+    def plan(self) -> None:
+        """Draw the step of the next event."""
+        self.step = min(FAR, self.step + steps_until(self._rng, self._total)) if self.rates else FAR
+
+    def drawn(self) -> Rate:
+        """Which event it is."""
+        which = int(np.searchsorted(self._shares, self._rng.random() * self._shares[-1], side="right"))
+        return self.rates[min(which, len(self.rates) - 1)]
+
+
+class EventProcess(EventTimes):
+    """The events of a run besides interactions; `number` is how many there were."""
+
+    def __init__(self, rates: tuple[Rate, ...], protocol: Protocol, rng: np.random.Generator):
+        self.space, self.capacity, self.number = protocol.space, protocol.n, 0
+        for rate in rates:
+            fault_codes(rate.fault, self.space, np.zeros(1, np.int64), np.random.default_rng(0))  # refused now
+        super().__init__(rates, rng)
 
     @property
     def place(self) -> tuple[int, int]:
@@ -157,13 +171,12 @@ class EventProcess:
     def make_due(self, engine: Engine) -> tuple[int, int]:
         """Make the due event, which takes the step after the engine's present one; returns the codes of its agent
         before and after, -1 if the agent is absent."""
-        which = int(np.searchsorted(self._shares, self._rng.random() * self._shares[-1], side="right"))
-        rate = self.rates[min(which, len(self.rates) - 1)]
+        rate = self.drawn()
         configuration = engine.configuration()
         after, hit = (_in_counts if engine.as_multiset else _in_agents)(rate, configuration, self.capacity, self._rng)
         engine.load(after, engine.step + 1)
         self.number += 1
-        self._plan()
+        self.plan()
         return hit
 
     def measures(self, engine: Engine) -> dict[str, Any]:
