@@ -1,9 +1,12 @@
 """The exception that bad input raises, and the one for work that could not be finished. The command line prints its
 sentence and exits with 2, or with 3."""
 
+import errno
 import traceback
 from collections.abc import Iterable
 
+# one meaning for all commands: a full or read-only disk, a name that no file can have, a right that is missing
+UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.EFBIG)
 LONGEST = 400  # characters of a sentence; a value from outside may be any length
 
 
@@ -12,7 +15,7 @@ class InvalidInput(ValueError):
 
 
 class Unfinished(InvalidInput):
-    """The input is correct, but the work could not be finished: a full disk, a lost scheduler."""
+    """The input is correct, but the work could not be finished: a lost scheduler."""
 
 
 class Refused(Exception):
@@ -63,6 +66,9 @@ def sentence(error: BaseException) -> str | None:
         if place and f"line {place.rpartition('line ')[2].split(',')[0]}" not in text:
             text += f" ({place})"
         return short(text)
+    if isinstance(error, OSError) and error.errno in UNWRITABLE:
+        name = f"{error.filename} " if error.filename else "a file "
+        return short(f"{short(name, 100)} cannot be written or read: {error.strerror}; give another file")
     if isinstance(error, MemoryError):
         return short(f"not enough memory ({error}); take a smaller n, fewer trials or fewer workers")
     if isinstance(error, RecursionError):

@@ -340,3 +340,58 @@ def test_a_key_is_written_whole_or_not_at_all(tmp_path, capsys, monkeypatch):
     assert agent(["--new-key", str(place)]) == 0 and place.stat().st_mode & 0o777 == 0o600
     key = place.read_text()
     assert agent(["--new-key", str(place)]) == 2 and place.read_text() == key and len(list(tmp_path.iterdir())) == 1
+
+
+WRITERS = [
+    "run pairwise --n 6 --history full.csv --observe leaders --max-steps 50",
+    "run pairwise --n 6 --final full.json --max-steps 50",
+    "verify pairwise --n 3 --distribution full.csv",
+    "export pairwise --n 3 --to drn --out full.drn",
+    "export pairwise --n 3 --to svg --out full.svg",
+    "prove pairwise --property closed:safe --certificate full.json",
+    "discover leader-election --states 2 --n 2 --symmetric --certificate full.json",
+    "mixing-time ring:9 --csv full.csv",
+]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no device that is always full")
+@pytest.mark.parametrize("line", WRITERS)
+def test_a_full_disk_has_one_meaning(line, capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    for ending in ("csv", "json", "drn", "svg"):
+        os.symlink("/dev/full", f"full.{ending}")
+    assert main([*line.split(), *(["--quiet"] if "run" in line else [])]) == failures.BAD_INPUT
+    assert capsys.readouterr().err.endswith("No space left on device; give another file\n")
+
+
+PLACES = [(28, "No space left on device"), (36, "File name too long"), (13, "Permission denied")]
+
+
+@pytest.mark.parametrize(("number", "said"), PLACES)
+    ("number", "said"), [(28, "No space left on device"), (36, "File name too long"), (13, "Permission denied")]
+)
+def test_a_place_that_cannot_be_written_is_bad_input(number, said):
+    code, text = failures.sentence(OSError(number, os.strerror(number), "results.csv"))
+    assert (code, text) == (failures.BAD_INPUT, f"results.csv cannot be written or read: {said}; give another file")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the work is in the first process here")
+def test_a_file_that_ends_the_program_is_reported(tmp_path):
+    """os._exit in a user's file took code and output away: nobody could see that nothing was done."""
+    (tmp_path / "mine.py").write_text("import os\n\nos._exit(0)\n")
+    command = [*HEGEMON, "show", "mine.py"]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert ended.returncode == failures.BAD_INPUT and "drop os._exit from your file" in ended.stderr
+
+
+def test_a_null_byte_has_a_line(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "nul.py").write_bytes(b"import hegemon\n\0\n")
+    assert main(["show", "nul.py"]) == failures.BAD_INPUT
+    assert "nul.py, line 2: " in capsys.readouterr().err
+
+
+def test_a_folder_with_a_long_name_is_refused(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    line = ["discover", "leader-election", "--states", "2", "--n", "2", "--symmetric", "--out", "x" * 300]
+    assert main(line) == failures.BAD_INPUT and "File name too long; give another file" in capsys.readouterr().err

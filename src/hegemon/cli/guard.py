@@ -5,6 +5,7 @@ gives the child a moment to print what is finished, and ends it if it does not a
 or a kill for lack of memory, into a sentence. The child ends if its parent is gone, so nothing is left behind.
 """
 
+import contextlib
 import os
 import select
 import signal
@@ -15,12 +16,14 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from hegemon.cli.failures import UNFINISHED
+from hegemon.cli.failures import BAD_INPUT, UNFINISHED
 
 GRACE = 0.8  # seconds from a signal to the end of a child that does not answer
 HEARD = 5.0  # seconds for a child that has heard it, and is ending its work
 DELIVERY = 30.0  # seconds for a child that has answered, and is writing what it has
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+
+ENDED = "the program was ended from within, with code {}, before the work was done; drop os._exit from your file"
 
 received: int | None = None  # the first signal
 _answer: int | None = None  # the pipe to the parent
@@ -41,7 +44,9 @@ def answered(word: bytes = b".") -> None:
 
 
 def leave(code: int) -> None:
-    """After a signal: at once, for a thread inside a kernel would be waited for; nothing is left behind."""
+    """Say to the parent that the work came to its end. After a signal: at once, for a thread inside a kernel would be
+    waited for; nothing is left behind."""
+    answered(b"d")
     if received is not None:
         _kill_family(os.getpid(), root=False)
         for stream in (sys.stdout, sys.stderr):
@@ -118,13 +123,14 @@ def _watch(child: int, heard: int, mask: set[Any]) -> int:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, pass_on)
     signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-    patience, killed, ears = GRACE, False, [woken, heard]
+    patience, killed, ears, done = GRACE, False, [woken, heard], False
     while not (ended := os.waitpid(child, os.WNOHANG))[0]:
         left = max(0.0, first[0][1] + patience - time.monotonic()) if first and not killed else None
         ready, _, _ = select.select(ears, [], [], left)
         for pipe in ready:
             said = os.read(pipe, 4096)
             if pipe == heard:
+                done = done or b"d" in said
                 patience = DELIVERY if b"." in said else max(patience, HEARD if said else 0.0)
                 if not said:
                     ears.remove(heard)
@@ -140,6 +146,12 @@ def _watch(child: int, heard: int, mask: set[Any]) -> int:
         why = "; the memory was probably used up" if name == "SIGKILL" else ""
         print(f"hegemon: the work was ended by the system ({name}{why}); try a smaller n", file=sys.stderr)
         return UNFINISHED
+    os.set_blocking(heard, False)
+    with contextlib.suppress(OSError):  # nothing more was said
+        done = done or b"d" in os.read(heard, 4096)
+    if not done:  # os._exit, in a user's file or a library
+        print(f"hegemon: {ENDED.format(os.WEXITSTATUS(status))}", file=sys.stderr)
+        return BAD_INPUT
     return os.WEXITSTATUS(status)
 
 

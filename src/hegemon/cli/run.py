@@ -83,6 +83,8 @@ def run(
             if keeper.state is None and keeper.unkept:
                 raise failures.Interrupted(f"interrupted; {checkpoint} begins again, since {keeper.unkept}")
         content = report(record, topology, finished)
+        if trace is not None and "engine" not in asked:
+            content["reason"] = "--trace follows every step"
         content["notes"] = notes_on(str(record.until), record.protocol) if record.protocol.model.has_starts else []
         if is_rare(record) and not all(one.reached for one in finished.runs):
             content["notes"] += [RARE]

@@ -28,10 +28,17 @@ TRACED = supporting(
 
 def traceable(record: RunRecord) -> Any:
     """The record with an engine that can be followed; what cannot be traced is refused before the run."""
+    from hegemon.engines.choice import engine_named, unhonoured
+    from hegemon.process.schedulers.reading import scheduler_for
+    from hegemon.runs.setting import topology_for
+
     model = record.protocol.model
     engine = "daemon" if model.has_rounds and record.protocol.time_unit == "steps" else model.follower
     if model.wakes and record.delay is not None:
         engine = "asynchronous"
+    if model.has_interactions:
+        law = scheduler_for(record.scheduler, record.protocol, topology_for(record.protocol, record.graph, record.seed))
+        engine = "stepwise" if unhonoured(engine_named(engine, record.protocol), law) else engine
     TRACED.require(record.given, lambda name: RUN_OPTIONS[name].flag)
     if record.engine not in ("auto", engine):
         every = "every message" if record.protocol.model.wakes else "agents one by one"

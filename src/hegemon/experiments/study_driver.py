@@ -201,7 +201,7 @@ class StudyDriver:
         except Exception as error:
             raise Unfinished(f"a worker of {self.pool.name} cannot work: {type(error).__name__}: {error}") from error
         if answer.get("unwritten"):
-            raise Unfinished(answer["unwritten"])
+            raise InvalidInput(answer["unwritten"])
         state, done = chunk.state, answer["done"]
         self._losses.pop(chunk.name, None)
         self.memory = max(self.memory, answer["memory"])

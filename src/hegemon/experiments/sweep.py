@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hegemon import display, doors
-from hegemon.errors import InvalidInput, Unfinished
+from hegemon.errors import InvalidInput
 from hegemon.experiments.case import Case
 from hegemon.experiments.executors.pool import open_pool
 from hegemon.experiments.fingerprints import code_fingerprint
@@ -147,7 +147,9 @@ def run_study(
         rows = [(said, key, goals.final(key, folder)) for said, key in zip(told, finished, strict=True)]
         short = [key for _, key, limit in rows if folder.done[key].count(limit) < limit]
         if short:
-            raise Unfinished(f"{folder.root} does not keep what is written to it: {len(short)} cases have gaps")
+            raise InvalidInput(
+                f"{folder.root} does not keep what is written to it: {len(short)} cases have gaps; give another folder"
+            )
         trials = compact(folder, rows, study.content())
         ended = "finished"
         return StudyOutcome(study, folder, trials, [(case, error) for case, _, error in failed])

@@ -1,6 +1,7 @@
 """Graphs from outside: NetworkX graphs, edge lists and GraphML files."""
 
 import os
+import warnings
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -46,7 +47,9 @@ def _from_graphml(path: Path) -> Topology:
     import networkx as nx  # only here: it takes long to load
 
     try:
-        graph = nx.read_graphml(path)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what cannot be used is refused below
+            graph = nx.read_graphml(path)
     except (nx.NetworkXError, ParseError, LookupError, ValueError, TypeError, AttributeError) as error:
         raise InvalidInput(
             f"the file {str(path)!r} is not readable GraphML ({error}): export it again, or "

@@ -163,7 +163,9 @@ def load_file(file: str, naming: str = "name it yourself: {}") -> ModuleType:
         has_line = f"{path.name}, line " in str(error)  # the very line, where there is one
         raise InvalidInput(f"{path}{'' if has_line else _line(error, path)}: {error}") from None
     except SyntaxError as error:
-        raise InvalidInput(f"{path}, line {error.lineno}: {error.msg}; fix this line") from None
+        before = path.read_bytes().partition(b"\0")[0]  # of a null byte Python does not say where it is
+        line = error.lineno or before.count(b"\n") + 1
+        raise InvalidInput(f"{path}, line {line}: {error.msg}; fix this line") from None
     except BaseException as error:  # a file may also raise SystemExit or GeneratorExit
         pass_interrupt(error)
         raise InvalidInput(f"{path}{_line(error, path)}: {sentence(error)}; fix the file") from None

@@ -58,7 +58,7 @@ class Unknown:
         return self.name
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Affine(Unknown):
     """size * n + share * input + constant, where the facts are known and 0 <= input <= n."""
 
@@ -67,6 +67,11 @@ class Affine(Unknown):
     share: int = 0
     constant: int = 0
     facts: tuple[Fact, ...] = ()
+
+    def __repr__(self) -> str:
+        parts = {"n": self.size, "input": self.share, "1": self.constant}
+        said = [f"{number} * {name}".removesuffix(" * 1") for name, number in parts.items() if number]
+        return " + ".join(part.removeprefix("1 * ") for part in said).replace("+ -", "- ") or "0"
 
     def _plus(self, other: Any, sign: int = 1) -> "Affine":
         if isinstance(other, Affine):

@@ -127,7 +127,7 @@ class RecordFile:
         except OSError as error:
             raise Unfinished(
                 f"results cannot be written to {self.folder}: {error.strerror or error}; "
-                "make room there and run the same command again: what is finished stays"
+                "make room there and run the same command again, for what is finished stays, or give another folder"
             ) from None
         self._open = name, handle, offset + len(line)
         return name, offset, len(line)
