@@ -92,3 +92,10 @@ def test_verbs_stand_in_groups(capsys):
     assert main(["--help"]) == 0
     shown = capsys.readouterr().out
     assert all(verb.group in shown for verb in VERBS.values())
+
+
+def test_a_switch_is_not_shown_as_if_it_took_a_value(capsys):
+    for verb in ("run", "discover", "verify"):
+        assert main([verb, "--help"]) == 0
+        shown = capsys.readouterr().out
+        assert "--json" in shown and "bool" not in shown and "<str>" not in shown

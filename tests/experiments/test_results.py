@@ -269,7 +269,7 @@ def test_no_study(tmp_path):
     [
         ("2% of mean messages", "mean of messages to within 2 % of itself"),
         ("0.5% of share", "share to within 0.5 % of itself"),
-        (None, "ci95 of the mean of messages:"),
+        (None, "ci95: 95 % interval of the mean of messages ("),
     ],
 )
 def test_what_an_interval_is_of_is_told(precise, told):

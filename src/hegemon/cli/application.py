@@ -288,6 +288,9 @@ class Helpful(TyperCommand):
         return super().parse_args(ctx, args)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
+        for switch in self.get_params(ctx):  # `--json <bool>` would read as if it took a value
+            if getattr(switch, "is_flag", False) or switch.param_type_name == "argument":
+                switch.display_type_rich = lambda ctx: None  # type: ignore[attr-defined]
         rare = [
             parameter
             for parameter in self.params

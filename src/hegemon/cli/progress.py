@@ -60,7 +60,7 @@ class Progress:
         """The rest of this stage, at the speed so far."""
         if not self._total or not 0 < self._done <= self._total:
             return ""
-        seconds = (now - self._stage_begin) * (self._total - self._done) / self._done
+        seconds = max(0.0, now - self._stage_begin) * (self._total - self._done) / self._done
         return f", about {seconds:.0f} s left" if seconds < 100 else f", about {seconds / 60:.0f} min left"
 
     def _speak(self) -> None:

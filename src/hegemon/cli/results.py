@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 SHOWN_CASES = 40
-INTERVAL = "Student's on the scale of its logarithm: independent trials, finite variance, their number fixed beforehand"
+INTERVAL = "Student's t on logarithms; valid if the number of trials was fixed beforehand and the variance is finite"
 
 
 def report(outcome: StudyOutcome, json: bool, page: str | None = None) -> None:
@@ -60,7 +60,7 @@ def say_method(screen: "Console", precision: Any, rows: list[dict[str, Any]], me
         what = precision.label if precision.what == "share" else f"{precision.label} of {measure}"
         screen.print(f"{what} to within {100 * precision.relative:.3g} % of itself, 95 %: {precision.method}")
     elif any(row["ci95"] for row in rows):
-        screen.print(f"ci95 of the mean of {measure}: {INTERVAL}")
+        screen.print(f"ci95: 95 % interval of the mean of {measure} ({INTERVAL})")
     if count := sum(row["censored"] for row in rows):
         screen.print(f"{censored_trials(count)}; no law is fitted to them")
 

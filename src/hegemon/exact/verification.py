@@ -105,10 +105,12 @@ class Verification:
         elif claimed:
             sentences.append("1 claim holds" if len(claimed) == 1 else f"{len(claimed)} claims hold")
         good, bad = len(others) - len(failing), len(failing)
-        results = [f"{good} hold{'s' * (good == 1)}"] * (good > 0)
-        results += [f"{bad} do{'es' * (bad == 1)} not hold ({', '.join(failing)})"] * (bad > 0)
-        if results:
-            sentences.append(f"not claimed: {', '.join(results)}")
+        other = "other " if claimed else ""
+        if good:
+            sentences.append(f"1 {other}property holds" if good == 1 else f"{good} {other}properties hold")
+        if bad:
+            fail = "property does" if bad == 1 else "properties do"
+            sentences.append(f"{bad} {other}{fail} not hold ({', '.join(failing)})")
         return "; ".join(sentences) or "computed"
 
     def finding(self, question: str, name: str = "safe") -> Finding:
