@@ -221,6 +221,9 @@ def test_an_interrupt_keeps_what_is_finished(capsys, monkeypatch):
             def __init__(self):
                 """Of the same record."""
 
+            def begin(self, trial):
+                return course.begin(trial)
+
             def __call__(self, trial):
                 finished.append(trial.trial)
                 if len(finished) % 100 == 4:  # and again later, should Python lose the first one in a callback

@@ -109,7 +109,7 @@ def test_search(capsys, tmp_path):
         (("verify", "timer", "--n", "40"), "more than can be numbered"),
         (("verify", "timer", "--n", "4", "--set", "s=30", "--memory", "0.01"), "GiB"),
         (("verify", "timer", "--n", "3", "--memory", "-1"), "memory = -1"),
-        (("export", "timer", "--n", "3", "--to", "png", "--out", "x"), "choose latex, dot, svg, prism, drn"),
+        (("export", "timer", "--n", "3", "--to", "png", "--out", "x"), "give one of latex, dot, svg, prism, drn"),
         (("verify", "timer", "--n", "3", "--quantiles", "half"), "numbers between 0 and 1"),
         (("verify", "timer", "--n", "3", "--start", "somewhere"), "no start 'somewhere'"),
         (("verify", "timer", "--n", "3", "--counterexample", "x.txt"), "must end in .json"),

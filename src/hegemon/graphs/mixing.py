@@ -16,6 +16,7 @@ from scipy.sparse import csr_array
 from hegemon import doors
 from hegemon.errors import InvalidInput
 from hegemon.graphs.families import as_topology
+from hegemon.graphs.kinds import GRAPH
 from hegemon.graphs.topology import Topology
 
 METHODS = ("auto", "exact", "spectral")
@@ -57,13 +58,6 @@ class MixingTime:
 
 
 _lock = threading.Lock()
-
-
-GRAPH = (
-    doors.text
-    | doors.path
-    | doors.instance("a Topology or a NetworkX graph", "hegemon.graphs.topology:Topology", "networkx:Graph")
-)
 
 
 @doors.door(topology=GRAPH, lazy=doors.switch | doors.none, method=doors.one_of(*METHODS))

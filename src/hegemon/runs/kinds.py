@@ -3,7 +3,7 @@
 from functools import partial
 
 from hegemon import doors
-from hegemon.graphs import mixing
+from hegemon.graphs import kinds
 from hegemon.runs.option import MOST_POINTS, MOST_SEED
 
 MOST_TRIAL = 2**63 - 1  # the number of one
@@ -28,7 +28,7 @@ SEED = (
     | doors.none
     | doors.instance("a generator of NumPy", "numpy.random:Generator", "numpy.random:SeedSequence")
 )
-GRAPH = mixing.GRAPH | doors.none
+GRAPH = kinds.GRAPH | doors.none
 START = (
     doors.text
     | doors.path

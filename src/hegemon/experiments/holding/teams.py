@@ -175,7 +175,7 @@ def work(question: Question, kind: str, *given: Any) -> tuple[Any, ...]:
     answer: Party | Replication
     if kind == "scout":
         seed, party, budget = given
-        answer = scout(crowd, seed, party, budget, lambda stage, count: None)
+        answer = scout(crowd, seed, party, budget, lambda stage, count, total: None)
     else:
         plan, seed, branch, number = given
         answer = replicate(team.crowd(plan), plan, seed, branch, number)
