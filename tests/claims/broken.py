@@ -37,6 +37,7 @@ from hegemon.protocols.trains.protocol import (
 from hegemon.protocols.walks import Walks
 
 eliminate = OracleRing.interact
+lottery = QuickElimination.interact
 
 
 class EarlyThreshold(Threshold):
@@ -424,6 +425,15 @@ class TrainsThatNeverMark(Trains):
 
     def update(me, neighbours, coins, p):
         Trains.update(me, neighbours, 1, p)
+
+
+class LosingLottery(QuickElimination):
+    """An initiator yields to whom it meets once both have decided: the last leader as well."""
+
+    def interact(a, b, p):
+        lottery(a, b, p)
+        if (a.leader == 0 or a.done == 1) and (b.leader == 0 or b.done == 1):
+            a.leader = 0
 
 
 class TrainsThatKeepTheirCoin(Trains):

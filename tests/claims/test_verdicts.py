@@ -50,7 +50,10 @@ CASES = {
         toolbox.spread, {"sizes": (32,), "trials_per_agent": 12, "tails": ((2, 6, 400),)},
         [{"protocol": broken.LonelyCountdown}],
     ),
-    "lemma5": (toolbox.quick_elimination, {"sizes": (16, 64), "trials": 160}, [{"protocol": broken.FlatLottery}]),
+    "lemma5": (
+        toolbox.quick_elimination, {"sizes": (16, 64), "trials": 160, "exact": ((3, 3),)},
+        [{"protocol": broken.FlatLottery}, {"protocol": broken.LosingLottery}],
+    ),
     "thm17": (
         time_optimal.convergence,
         {"sizes": (16, 64), "taus": (1, 2), "trials": (40, 40), "start_sizes": (16, 64), "start_trials": 40,

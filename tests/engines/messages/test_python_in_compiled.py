@@ -37,7 +37,7 @@ class P(MessageProtocol):
         return rng.randint(0, 3)
 
     def begin(self, node, rng):
-        node.x = rng.randint(0, 3)
+        node.x = rng.randint(0, 3) + int(0 * self.share) + 0 * self.large
         return {port: self.message(value=port) for port in range(node.degree)}
 
     def measure(self, nodes):

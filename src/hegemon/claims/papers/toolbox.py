@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from hegemon.analysis.scaling import N_LOG, N_LOG_SQUARED, Law
-from hegemon.claims.checks import follows, mean_is, number_at_least, share_at_least
+from hegemon.claims.checks import always, follows, mean_is, number_at_least, share_at_least
 from hegemon.claims.drawing import law_line, laws, means, over_n, shares, sizes_table
 from hegemon.claims.laboratory import Cases, Definition, Laboratory, Sample
 from hegemon.claims.registry import Check, Claim, Outcome, Plot, Series
@@ -192,6 +192,17 @@ def least_success(lab: Laboratory, protocol: Definition, n: int, most: int) -> C
     return number_at_least(what, found[worst], 1 / 16)
 
 
+def never_without(lab: Laboratory, protocol: Definition, n: int, most: int) -> Check:
+    """A winner stays: no execution of the lottery loses its last leader."""
+    lab.report(f"exact lotteries among {n}: a leader is left")
+    kept = 0
+    for leaders in range(2, most + 1):
+        start = fresh_leaders(protocol(n=n), leaders)
+        (closed,) = verify(protocol(n=n), start=start, property="closed:count(leader == 1) >= 1").findings
+        kept += closed.holds
+    return always(f"exact, n = {n}: a leader is left, from 2 … {most} leaders", kept, most - 1, "never none")
+
+
 def quick_elimination(
     lab: Laboratory, protocol: Definition = QuickElimination, *, sizes: Sequence[int], trials: int,
     exact: Cases = (),
@@ -209,7 +220,7 @@ def quick_elimination(
             what = f"n = {n:,}, {label}: exactly one leader has the maximum level"
             curves[label].append(share_at_least(what, unique, len(rows), 1 / 16, "probability ≥ 1/16"))
     checks = [check for curve in curves.values() for check in curve]
-    checks += [least_success(lab, protocol, n, most) for n, most in exact]
+    checks += [check(lab, protocol, n, most) for n, most in exact for check in (least_success, never_without)]
     series = [shares(label, sizes, curve) for label, curve in curves.items()]
     lowest = min(share for one in series for share in one.y)
     series.append(Series("claimed at least 1/16", [sizes[0], sizes[-1]], [1 / 16, 1 / 16], kind="line"))
