@@ -21,8 +21,8 @@ BENEATH = {
     "models": {"doors", "errors", "files", "display", "graphs", "parts", "system"},
 }
 BENEATH["protocols"] = {"models"} | BENEATH["models"]
-BENEATH["compute"] = {"errors", "files", "system"}
-BENEATH["process"] = {"compute", "models"} | BENEATH["models"]  # nothing up to `runs` names a protocol
+BENEATH["compute"] = {"errors", "files", "language", "system"}
+BENEATH["process"] = {"compute", "language", "models"} | BENEATH["models"]  # nothing up to `runs` names a protocol
 BENEATH["engines"] = {"process"} | BENEATH["process"]
 BENEATH["runs"] = {"engines", "analysis", "kept"} | BENEATH["engines"]
 BENEATH["exact"] = {"runs"} | BENEATH["runs"] - {"engines"}  # exact answers need no engine

@@ -169,7 +169,7 @@ def test_only_the_border_knows_the_insides_of_numba():
         for file in HOUSE.rglob("*.py")
         if re.search(r"numba\.(core|np)\b|llvmlite(?! import binding)", file.read_text())
     }
-    assert knowing == {"compute/border.py", "compute/intrinsics.py", "compute/checked.py"}
+    assert knowing == {"compute/border.py", "compute/intrinsics.py", "compute/arithmetic.py"}
 
 
 def answers(**variables: str) -> str:

@@ -95,7 +95,7 @@ def test_every_kind_of_node_is_run():
     def walk(node):
         if isinstance(node, form.Node | form.Function):
             seen.add(type(node))
-            for name in node.__dataclass_fields__:
+            for name in node.fields:
                 walk(getattr(node, name))
         elif isinstance(node, tuple):
             for item in node:

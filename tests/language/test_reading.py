@@ -143,7 +143,7 @@ def test_words_of_a_choice_are_numbers_and_stay_words():
     def walk(node):
         if isinstance(node, form.Constant):
             seen.setdefault(node.word, node.value)
-        for name in getattr(node, "__dataclass_fields__", ()):
+        for name in getattr(node, "fields", ()):
             value = getattr(node, name)
             for part in value if isinstance(value, tuple) else (value,):
                 walk(part)

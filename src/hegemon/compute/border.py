@@ -1,4 +1,4 @@
-"""All use of Numba's private names: here, and in `intrinsics` and `checked`.
+"""All use of Numba's private names: here, and in `intrinsics` and `arithmetic`.
 
 The shortcuts make a first start faster. On a release of Numba on which they were not tried, or with
 HEGEMON_STOCK_NUMBA=1, plain `njit` and `cfunc` take their place: the same numbers, after a longer first compilation.
@@ -24,7 +24,6 @@ from numba import cfunc, njit, types
 from numba.core.compiler import Compiler
 from numba.core.dispatcher import Dispatcher as Dispatcher
 from numba.core.errors import NumbaError as NumbaError
-from numba.core.untyped_passes import IRProcessing
 from numba.extending import intrinsic
 
 TRIED = ("0.62", "0.64", "0.65", "0.66", "0.67", "0.68")  # releases on which the shortcuts were tried
@@ -45,7 +44,7 @@ def _example(typing_context: Any) -> Any:
 
 
 def is_compiled(function: Any) -> bool:
-    return isinstance(function, Dispatcher)
+    return isinstance(function, Dispatcher) or hasattr(function, "stands_for")
 
 
 def is_intrinsic(function: Any) -> bool:
@@ -54,19 +53,14 @@ def is_intrinsic(function: Any) -> bool:
 
 def plain(function: Any) -> Callable[..., Any]:
     """The Python function behind a compiled one or an intrinsic."""
+    if hasattr(function, "stands_for"):
+        return function.stands_for
     return function.py_func if is_compiled(function) else function._defn if is_intrinsic(function) else function
 
 
 def options_of(function: Any) -> dict[str, Any]:
     """The options that a function was compiled with."""
-    return function.targetoptions if is_compiled(function) else {}
-
-
-def _check_arithmetic(pipeline: Any) -> None:
-    from hegemon.compute.checked import CheckArithmetic  # which takes long to load
-
-    pipeline.add_pass_after(CheckArithmetic, IRProcessing)
-    pipeline.finalize()
+    return getattr(function, "targetoptions", {})
 
 
 def _forgiving(kernel: Any, method: str, prepare: Callable[[], None] = lambda: None) -> Any:
@@ -92,16 +86,22 @@ def _forgiving(kernel: Any, method: str, prepare: Callable[[], None] = lambda: N
 
 if STOCK:
 
-    class _CheckedCompiler(Compiler):
-        def define_pipelines(self) -> list[Any]:
-            (pipeline,) = super().define_pipelines()
-            _check_arithmetic(pipeline)
-            return [pipeline]
+    def ingredient(**options: Any) -> Any:
+        """The decorator of functions that only kernels call, with options of `numba.njit`."""
+        return njit(**_public(options))
 
-    def ingredient(checked: bool = False, **options: Any) -> Any:
-        """The decorator of functions that only kernels call, with options of `numba.njit`; `checked` arithmetic."""
-        pipeline: dict[str, Any] = {"pipeline_class": _CheckedCompiler} if checked else {}
-        return njit(**_public(options), **pipeline)
+    def by_types(function: Callable[..., Any], version: Callable[[tuple[Any, ...]], Any]) -> Any:
+        """What kernels call instead of a function: `version(types)` is its ingredient for arguments of these types."""
+
+        def stand_in(*given: Any) -> None:
+            """Never called from Python."""
+
+        from numba.extending import overload
+
+        made: Any = stand_in
+        made.stands_for = function
+        overload(stand_in, strict=False)(lambda *given: version(given).py_func)
+        return stand_in
 
     def make_kernel(function: Callable[..., Any], options: dict[str, Any], cache: bool = False) -> Any:
         return _forgiving(njit(cache=cache, **_public(options))(_apart(function)), "load_overload")
@@ -165,21 +165,17 @@ else:
                 if environment is not None:
                     codegen.set_env(variable.name, environment)
 
-    def _compiler(library: type[JITCodeLibrary], checked: bool = False) -> type[Compiler]:
+    def _compiler(library: type[JITCodeLibrary]) -> type[Compiler]:
         class Into(Compiler):
             def define_pipelines(self) -> list[Any]:
                 self.state.library = library(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
                 self.state.library.enable_object_caching()
-                (pipeline,) = super().define_pipelines()
-                if checked:
-                    _check_arithmetic(pipeline)
-                return [pipeline]
+                return super().define_pipelines()
 
         return Into
 
     _KernelCompiler = _compiler(_Finished)
     _IngredientCompiler = _compiler(_Raw)
-    _AuthorsCompiler = _compiler(_Raw, checked=True)
 
     class Ingredient(CPUDispatcher):
         """A function for kernels. Called from Python it is compiled once more, as a kernel: its `door`."""
@@ -214,14 +210,34 @@ else:
                 inner._insert([inner.typeof_pyval(value)._code for value in arguments], entry, False)
             return entry
 
-    def ingredient(checked: bool = False, **options: Any) -> Any:
-        """The decorator of functions that only kernels call, with options of `numba.njit`; `checked` arithmetic."""
+    class ByTypes(Ingredient):
+        """A function with another text for other types of its arguments, made when a kernel is compiled."""
+
+        version: Callable[[tuple[Any, ...]], Ingredient]
+
+        def get_call_template(self, arguments: Any, named: Any) -> Any:
+            given = tuple(map(types.unliteral, arguments))
+            inner = self.version(given)
+            made = inner.get_call_template(given, named)
+            self.overloads.update(inner.overloads)
+            return made
+
+    def ingredient(**options: Any) -> Any:
+        """The decorator of functions that only kernels call, with options of `numba.njit`."""
 
         def decorate(function: Callable[..., Any]) -> Ingredient:
-            targetoptions = {"nopython": True, "boundscheck": None, **_CLOSED, **options}
-            return Ingredient(function, {}, targetoptions, _AuthorsCompiler if checked else _IngredientCompiler)
+            return Ingredient(function, {}, _target(options), _IngredientCompiler)
 
         return decorate
+
+    def by_types(function: Callable[..., Any], version: Callable[[tuple[Any, ...]], Any]) -> Any:
+        """What kernels call instead of a function: `version(types)` is its ingredient for arguments of these types."""
+        made = ByTypes(function, {}, _target({}), _IngredientCompiler)
+        made.version = version
+        return made
+
+    def _target(options: dict[str, Any]) -> dict[str, Any]:
+        return {"nopython": True, "boundscheck": None, **_CLOSED, **options}
 
     def make_kernel(function: Callable[..., Any], options: dict[str, Any], cache: bool = False) -> Any:
         shortcuts: dict[str, Any] = {"no_cfunc_wrapper": True, "pipeline_class": _KernelCompiler}

@@ -6,15 +6,15 @@ specialized kernel carries in its name a fingerprint of everything it was built 
 """
 
 import hashlib
+import os
 import threading
 import types
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from hegemon.compute import checked
-from hegemon.compute.border import STOCK, ingredient, is_compiled, make_callback
+from hegemon.compute.border import STOCK, by_types, ingredient, is_compiled, make_callback
 from hegemon.compute.caching import cached, cached_callback
 from hegemon.compute.fingerprints import fingerprint, free_variables
 
@@ -22,31 +22,52 @@ from hegemon.compute.fingerprints import fingerprint, free_variables
 # the work of a small function, division follows IEEE 754, and the compiler does not search for sums of whole arrays.
 LEAN: dict[str, Any] = {"error_model": "numpy", "_nrt": False, "no_rewrites": True}
 lean = ingredient(**LEAN)
-# The checked operations, which replace the author's arithmetic, are part of every kernel.
-CHECKS = hashlib.sha256(Path(checked.__file__).read_bytes()).hexdigest()
-
-
-ARRAYS = "'offsets'"  # occurs in the text of record types with arrays, whose elements have a second name
+PACKAGE = Path(__file__).parent.parent
+PROTOCOLS = f"{PACKAGE / 'protocols'}{os.sep}"
+WRITTEN = ("<hegemon>", "<condition>")  # texts of the laboratory's own, whose numbers stay in their bounds
+# What gives an author's function its machine code is part of every kernel.
+TEXTS = (*sorted((PACKAGE / "language").glob("*.py")), *(
+    PACKAGE / "compute" / name for name in ("arithmetic.py", "translation.py", "authored.py")))  # fmt: skip
+CHECKS = hashlib.sha256(b"".join(file.read_bytes() for file in TEXTS)).hexdigest()
 
 
 # plain functions as ingredients, shared by the kernels for the same records
 _compiled: dict[tuple[Callable[..., Any], str], Any] = {}
 
 
+def is_authored(function: Callable[..., Any]) -> bool:
+    """Neither the laboratory's own nor written by it; the catalogue's protocols count as an author's."""
+    name = function.__code__.co_filename
+    return name not in WRITTEN and (not name.startswith(f"{PACKAGE}{os.sep}") or name.startswith(PROTOCOLS))
+
+
 def compiled(function: Callable[..., Any], records: str = "") -> Any:
     """The author's plain function, and every plain function it calls, as compiled code."""
     if is_compiled(function):
         return function
-    if (function, records) not in _compiled:
-        scope = dict(function.__globals__)
-        options = {"boundscheck": True} if ARRAYS in records else {}  # a.clock[40] would read whatever is there
-        _compiled[function, records] = ingredient(checked.is_authored(function), forceinline=True, **options)(
-            _rebind(function, scope)
-        )
-        for name, value in free_variables(function).items():
-            if isinstance(value, types.FunctionType):
-                scope[name] = compiled(value, records)
-    return _compiled[function, records]
+    key = function, records
+    if key not in _compiled:
+        if is_authored(function):
+            _compiled[key] = by_types(function, partial(_version, function, records))
+        else:
+            scope = dict(function.__globals__)
+            _compiled[key] = ingredient(forceinline=True)(_rebind(function, scope))
+            for name, value in free_variables(function).items():
+                if isinstance(value, types.FunctionType):
+                    scope[name] = compiled(value, records)
+    return _compiled[key]
+
+
+@cache
+def _authored(function: Callable[..., Any], records: str) -> Any:
+    from hegemon.compute.authored import Authored  # a kernel from the disk does not need it
+
+    return Authored(function, records)
+
+
+def _version(function: Callable[..., Any], records: str, given: tuple[Any, ...]) -> Any:
+    """The ingredient for arguments of these types."""
+    return _authored(function, records)(given)
 
 
 def _rebind(function: Callable[..., Any], scope: dict[str, Any]) -> types.FunctionType:

@@ -53,15 +53,17 @@ def fingerprint(function: Callable[..., Any]) -> str:
 
 
 def _everything_read(function: Callable[..., Any]) -> dict[str, Any]:
-    """Its free variables and, as `module.name`, what it may read of modules that are neither ours nor a library."""
+    """Its free variables and, as `module.name` or `Class.name`, what it may read of modules and classes, except ours
+    and those of libraries."""
     found = free_variables(function)
     attributes, waiting, seen = _mentioned(function.__code__), list(found.items()), set()
     while waiting:
         path, value = waiting.pop()
-        if not isinstance(value, types.ModuleType) or value in seen or _root(value) in KNOWN_MODULES:
+        if not isinstance(value, types.ModuleType | type) or value in seen or _root(value) in KNOWN_MODULES:
             continue
         seen.add(value)
-        held = [(f"{path}.{name}", vars(value)[name]) for name in sorted(attributes & vars(value).keys())]
+        names = sorted(attributes & {name for owner in getattr(value, "__mro__", (value,)) for name in vars(owner)})
+        held = [(f"{path}.{name}", getattr(value, name)) for name in names]
         found |= held
         waiting += held
     return found
@@ -121,8 +123,8 @@ def names_read(functions: Iterable[Callable[..., Any]]) -> set[str] | None:
     return None if names & WITHOUT_NAMES else names
 
 
-def _root(module: types.ModuleType) -> str:
-    return module.__name__.partition(".")[0]
+def _root(value: types.ModuleType | type) -> str:
+    return (value.__module__ if isinstance(value, type) else value.__name__).partition(".")[0]
 
 
 def _plain(function: Callable[..., Any]) -> tuple[Callable[..., Any], dict[str, Any]]:

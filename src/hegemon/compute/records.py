@@ -120,7 +120,7 @@ def copier(names: Iterable[str]) -> Callable[..., Any]:
 def _functions(text: str, *names: str) -> tuple[Any, ...]:
     """Functions defined by generated text: the same text gives the same functions."""
     scope: dict[str, Any] = {}
-    exec(text, scope)
+    exec(compile(text, "<hegemon>", "exec"), scope)
     return tuple(scope[name] for name in names)
 
 
@@ -153,7 +153,7 @@ def recounter(conditions: tuple[Any, ...], fields: tuple[str, ...] = ()) -> Call
 def _about(conditions: tuple[Any, ...], lines: list[str], name: str) -> Callable[..., Any]:
     """A function of generated lines that call the conditions by number."""
     scope = {"within": within, **{f"condition{k}": condition for k, condition in enumerate(conditions)}}
-    exec("\n".join(lines), scope)
+    exec(compile("\n".join(lines), "<hegemon>", "exec"), scope)
     return scope[name]
 
 
@@ -183,7 +183,7 @@ def one_of(functions: tuple[Any, ...], arguments: str) -> Callable[..., Any]:
     for k in range(len(functions)):
         lines += [f"    if which == {k}:", f"        result[place] = value{k}({arguments})"]
     scope = {f"value{k}": function for k, function in enumerate(functions)}
-    exec("\n".join(lines), scope)
+    exec(compile("\n".join(lines), "<hegemon>", "exec"), scope)
     return scope["value"]
 
 
@@ -207,7 +207,8 @@ def meeting(interact: Callable[..., Any], coins: tuple[str, ...], biased: tuple[
     lines, drawn = _tossed(coins, biased)
     scope: dict[str, Any] = {"interact": interact, "Coins": namedtuple("Coins", coins)}
     call = f"    interact(a, b, p{f', {drawn}' if coins else ''})"
-    exec("\n".join(["def meet(a, b, p, coin):", *lines, call]), scope)
+    text = "\n".join(["def meet(a, b, p, coin):", *lines, call])
+    exec(compile(text, "<hegemon>", "exec"), scope)
     return scope["meet"]
 
 
@@ -219,5 +220,6 @@ def updating(update: Callable[..., Any], coins: tuple[str, ...], biased: tuple[s
     lines, drawn = _tossed(coins, biased)
     scope: dict[str, Any] = {"author": update, "Coins": namedtuple("Coins", coins)}
     call = f"    author(me, neighbours, {drawn}, p)"
-    exec("\n".join(["def update(me, neighbours, coin, p):", *lines, call]), scope)
+    text = "\n".join(["def update(me, neighbours, coin, p):", *lines, call])
+    exec(compile(text, "<hegemon>", "exec"), scope)
     return scope["update"]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from hegemon import parts
 from hegemon.engines.engine import Engine
+from hegemon.engines.inside import outside, require_inside
 from hegemon.errors import InvalidInput, meant
 from hegemon.graphs.topology import Topology
 from hegemon.models.parameters import Parameter
@@ -156,11 +157,15 @@ def choose_engine(
     """The engine with this name, or the best one, for a protocol on a topology; `observed`: what will be measured."""
     if protocol.model.has_rounds:
         return _for_rounds(name, cast("RoundsProtocol", protocol), stop, observed, fast_forward, threads, scheduler)
-    if name == "auto":
+    if name == "auto" and (why := outside(protocol)):
+        chosen, reason = engine_named("plain", protocol), f"plain Python, which is slow: {why}"
+    elif name == "auto":
         chosen, reason = _automatic(cast("PopulationProtocol", protocol), topology)
         chosen, reason = _following(scheduler, protocol, chosen, reason)
     else:
         chosen, reason = engine_named(name, protocol), "chosen by --engine"
+        if protocol.fields:
+            require_inside(protocol, name)
     return Choice(chosen, reason, scheduled(chosen, scheduler))
 
 
@@ -229,9 +234,12 @@ def _for_rounds(
         return Choice(engine_named("daemon", protocol), why, {"scheduler": scheduler})
     from hegemon.engines.rounds.fast_forward import can_skip
 
+    if name == "auto" and (why := outside(protocol)):
+        return Choice(engine_named("plain", protocol), f"plain Python, which is slow: {why}", {})
     chosen = engine_named("rounds" if name == "auto" else name, protocol)
     if name == "plain":
         return Choice(chosen, "as asked: every round made in plain Python", {})
+    require_inside(protocol, name)
     skips = fast_forward and can_skip(protocol, (*stop.conditions, *stop.whole, *observed))
     reason = "the engine of the rounds model" + (", with fast-forward" if skips else ", every round made")
     return Choice(chosen, reason, {"fast_forward": skips, "threads": threads})

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 
 from hegemon.compute.border import NumbaError
+from hegemon.compute.failures import Undone
 from hegemon.errors import InvalidInput, pass_interrupt
 from hegemon.graphs.topology import Topology
+from hegemon.models import authors
 from hegemon.models.configuration import Configuration
 from hegemon.models.population import PopulationProtocol
 from hegemon.models.protocol import Protocol
@@ -65,6 +67,8 @@ def refuse_update(
     space, near = protocol.space, topology.neighbours(low)
     me, *others = protocol.namespaces(configuration.agents[np.concatenate([[low], near])])
     shown = f"{space.mapping(me)} with neighbours {[space.mapping(other) for other in others]}"
+    if isinstance(error, Undone):  # its message already says what is wrong, and where
+        raise InvalidInput(f"{protocol.id}: {error} (node {shown})") from None
     others = protocol.as_seen(others, protocol.ports_back(topology, low))
     for coins, _ in protocol.coin_faces:
         state, tossed = copy.copy(me), protocol.coins_in_words(coins)
@@ -84,7 +88,7 @@ def _in_words(place: str, failure: str) -> Iterator[None]:
     except InvalidInput as problem:
         raise InvalidInput(f"{problem} ({place})") from None
     except Exception as problem:
-        raise InvalidInput(f"{failure}: {type(problem).__name__}: {problem}") from None
+        raise InvalidInput(f"{failure}: {type(problem).__name__}: {problem}{authors.place(problem)}") from None
 
 
 def _places(lines: list[str]) -> Iterator[tuple[Path, int]]:

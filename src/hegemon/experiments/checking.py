@@ -189,7 +189,9 @@ def check_decisions(protocol: Any, topology: Topology) -> str:
 
 
 def engines(protocol: Protocol, topology: Topology) -> list[str]:
-    if not protocol.model.has_interactions:
+    from hegemon.engines.inside import outside
+
+    if not protocol.model.has_interactions or outside(protocol):
         return ["auto"]
     counts = topology.is_complete and protocol.space.has_codes
     return ["agents", "events", "batch"] if counts else ["agents", "events"]
@@ -209,4 +211,8 @@ def check_engine(protocol: Protocol, topology: Topology, engine: str) -> str:
         course["fast_forward"] = False
     run = simulate(protocol, graph=topology, engine=engine, **course)
     led = "" if run.leaders is None else f", {run.leaders:,} leader{'' if run.leaders == 1 else 's'}"
-    return f"compiles and runs: {run.steps:,} {run.unit}{led}"
+    from hegemon.engines.inside import outside
+
+    plain = "in plain Python, which is slow: " + outside(protocol) if run.engine == "plain" else ""
+    how = f"runs {plain}" if plain else "compiles and runs"
+    return f"{how}: {run.steps:,} {run.unit}{led}"

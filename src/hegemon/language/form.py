@@ -33,103 +33,89 @@ Every node has the line of the author's file on which Python reports its errors.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any, TypeAlias
+
+from hegemon.language.values import Value
 
 UNARY = ("-", "+", "~", "not")
 BINARY = ("+", "-", "*", "/", "//", "%", "**", "<<", ">>", "&", "|", "^")
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=", "in", "not in")
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(Value):
     line: int
 
 
 # -- expressions ---------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
 class Constant(Node):
     value: Any
     word: str = ""
 
 
-@dataclass(frozen=True, slots=True)
 class Known(Node):
     name: str
     value: Any
 
 
-@dataclass(frozen=True, slots=True)
 class Local(Node):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
 class Field(Node):
     of: "Expression"
     name: str
 
 
-@dataclass(frozen=True, slots=True)
 class Slice(Node):
     low: "Expression | None"
     high: "Expression | None"
     step: "Expression | None"
 
 
-@dataclass(frozen=True, slots=True)
 class Item(Node):
     of: "Expression"
     index: "Expression | Slice"
 
 
-@dataclass(frozen=True, slots=True)
 class Unary(Node):
     operation: str
     operand: "Expression"
 
 
-@dataclass(frozen=True, slots=True)
 class Binary(Node):
     operation: str
     left: "Expression"
     right: "Expression"
 
 
-@dataclass(frozen=True, slots=True)
 class Compare(Node):
     first: "Expression"
     operations: tuple[str, ...]
     rest: tuple["Expression", ...]
 
 
-@dataclass(frozen=True, slots=True)
 class Logic(Node):
     operation: str
     parts: tuple["Expression", ...]
 
 
-@dataclass(frozen=True, slots=True)
 class Either(Node):
     test: "Expression"
     yes: "Expression"
     no: "Expression"
 
 
-@dataclass(frozen=True, slots=True)
 class Bind(Node):
     name: str
     value: "Expression"
 
 
-@dataclass(frozen=True, slots=True)
 class Tuple(Node):
     parts: tuple["Expression", ...]
 
 
-@dataclass(frozen=True, slots=True)
 class Clause(Node):
     """`for target in over if conditions`, in a generator: its names are its own."""
 
@@ -138,7 +124,6 @@ class Clause(Node):
     conditions: tuple["Expression", ...]
 
 
-@dataclass(frozen=True, slots=True)
 class Gather(Node):
     name: str
     function: Callable[..., Any]
@@ -147,13 +132,11 @@ class Gather(Node):
     named: tuple[tuple[str, "Expression"], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
 class Call(Node):
     function: "Function"
     arguments: tuple[tuple[str, "Expression"], ...]  # a parameter, and what is passed to it
 
 
-@dataclass(frozen=True, slots=True)
 class Builtin(Node):
     name: str
     function: Callable[..., Any]
@@ -170,39 +153,33 @@ Target: TypeAlias = Local | Field | Item | Tuple
 # -- statements ----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
 class Assign(Node):
     targets: tuple[Target, ...]
     value: Expression
 
 
-@dataclass(frozen=True, slots=True)
 class Change(Node):
     target: Local | Field | Item
     operation: str
     value: Expression
 
 
-@dataclass(frozen=True, slots=True)
 class Evaluate(Node):
     value: Expression
 
 
-@dataclass(frozen=True, slots=True)
 class If(Node):
     test: Expression
     then: "Body"
     otherwise: "Body"
 
 
-@dataclass(frozen=True, slots=True)
 class While(Node):
     test: Expression
     body: "Body"
     otherwise: "Body"
 
 
-@dataclass(frozen=True, slots=True)
 class For(Node):
     target: Target
     over: Expression
@@ -210,22 +187,18 @@ class For(Node):
     otherwise: "Body"
 
 
-@dataclass(frozen=True, slots=True)
 class Return(Node):
     value: Expression | None
 
 
-@dataclass(frozen=True, slots=True)
 class Break(Node):
     pass
 
 
-@dataclass(frozen=True, slots=True)
 class Continue(Node):
     pass
 
 
-@dataclass(frozen=True, slots=True)
 class Pass(Node):
     pass
 
@@ -234,8 +207,7 @@ Statement: TypeAlias = Assign | Change | Evaluate | If | While | For | Return | 
 Body: TypeAlias = tuple[Statement, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class Function:
+class Function(Value):
     """A function of an author's as it was read, with the constants and helpers that it saw then."""
 
     name: str
@@ -245,4 +217,6 @@ class Function:
     defaults: dict[str, Any]
     body: Body
     locals: frozenset[str]
-    authored: Callable[..., Any] = field(repr=False)
+    authored: Callable[..., Any]
+
+    __eq__, __hash__ = object.__eq__, object.__hash__

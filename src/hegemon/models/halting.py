@@ -104,7 +104,8 @@ def living(condition: Callable[..., Any], marks: tuple[str, ...]) -> Callable[..
         return condition
     crashed = 1 + marks.index(CRASHED)
     scope: dict[str, Any] = {"condition": condition}
-    exec(f"def living_condition(a, p):\n    return a.{HALTED} != {crashed} and condition(a, p)\n", scope)
+    text = f"def living_condition(a, p):\n    return a.{HALTED} != {crashed} and condition(a, p)\n"
+    exec(compile(text, "<hegemon>", "exec"), scope)
     return scope["living_condition"]
 
 
@@ -119,5 +120,5 @@ def _interact(interact: Any, has_coins: bool, missed: int) -> Any:
         for agent in "ab":
             lines += [f"        if 1 <= {agent}.{HALTED} <= {missed}:", f"            {agent}.{HALTED} -= 1"]
     scope: dict[str, Any] = {"interact": interact, "__name__": interact.__module__}
-    exec("\n".join(lines), scope)
+    exec(compile("\n".join(lines), "<hegemon>", "exec"), scope)
     return scope["halting_interact"]

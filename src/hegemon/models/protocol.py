@@ -24,6 +24,7 @@ from hegemon.models.model import ComputationModel
 from hegemon.models.observables import Observable, count
 from hegemon.models.observables import mean as mean_of
 from hegemon.models.parameters import LARGEST, Chosen, Parameter
+from hegemon.models.readings import version
 from hegemon.models.sets import ConfigurationSet
 from hegemon.models.shared import Shared, known_of, shared_property, use_functions
 from hegemon.models.soundness import require_sound
@@ -229,7 +230,7 @@ class Protocol:
 
     def in_numbers(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """A function of a user's own, as those of the class are used: names of a Choice's values are integers."""
-        return with_integers(function, self.fields, self.id, self._words)
+        return with_integers(function, self.fields, self.id, self._words, version(function))
 
     def _readable(self, values: dict[str, Any]) -> dict[str, Any]:
         return values | {name: Chosen(values[name], choices) for name, choices in self._words}

@@ -4,6 +4,7 @@ A constant in a notebook, or a variable of an enclosing function, may get anothe
 was tried or compiled. Results kept for the function are then no longer valid.
 """
 
+import itertools
 import sys
 import types
 from collections.abc import Iterable, Iterator
@@ -113,3 +114,15 @@ def _content(cell: Any) -> Any:
 def _is_library(value: Any) -> bool:
     root = (value.__name__ if isinstance(value, types.ModuleType) else value.__module__).partition(".")[0]
     return root in LIBRARIES or root in sys.stdlib_module_names and root != "__main__"
+
+
+_numbers = itertools.count(1)
+_versions: dict[Any, tuple[Readings, int]] = {}
+
+
+def version(function: Any) -> int:
+    """0 as long as a function reads what it read when it was first asked about; another number after every change."""
+    found = _versions.get(function)
+    if found is None or not found[0].last():
+        found = _versions[function] = Readings([function]), next(_numbers) if found else 0
+    return found[1]

@@ -94,5 +94,5 @@ def _interact(
     scope: dict[str, Any] = {
         "interact": interact, "Coins": namedtuple("Coins", own), "__name__": interact.__module__,
     }  # fmt: skip
-    exec("\n".join(lines), scope)
+    exec(compile("\n".join(lines), "<hegemon>", "exec"), scope)
     return scope["unreliable_interact"]

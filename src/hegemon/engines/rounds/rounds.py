@@ -9,6 +9,7 @@ from typing import NoReturn
 
 import numpy as np
 
+from hegemon.compute.failures import Undone
 from hegemon.compute.philox import word_at
 from hegemon.engines.engine import LAST_STEP, Engine, Snapshot, require_size, within_clock
 from hegemon.engines.pacing import Deadline, Pace
@@ -177,6 +178,8 @@ class Rounds(Engine):
             if self.horizon is not None:
                 self.horizon = min(self.horizon, LAST_STEP)
             return self._advance(within_clock(self, limit))
+        except Undone as error:
+            self.refuse_update(error)
         except InvalidInput:
             raise
         except Exception as error:  # in the author's `update`

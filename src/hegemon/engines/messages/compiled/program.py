@@ -1,6 +1,7 @@
 """A protocol's `begin` and `round` as compiled functions, with the numbers and arrays that they work on."""
 
 import ast
+import copy
 import inspect
 import re
 import types
@@ -10,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hegemon.compute import checked, mersenne
+from hegemon.compute import mersenne
 from hegemon.compute.border import NumbaError, ingredient
 from hegemon.compute.compilation import part, specialize
 from hegemon.compute.intrinsics import require
@@ -217,12 +218,15 @@ class Program:
         scope |= {"__name__": __name__} | {word: getattr(kernel, word) for word in OWN}
         scope |= {word: getattr(mersenne, word) for word in COINS}
         exec(self.plumbing, scope)
+        from hegemon.engines.messages.compiled.guards import SCOPE, guarded  # which take long to load
+
+        scope |= SCOPE
         for file, tree in self._parts:
-            exec(compile(ast.Module([tree], []), file, "exec"), scope)
+            exec(compile(ast.Module([guarded(file, copy.deepcopy(tree))], []), file, "exec"), scope)
         inlined = {"forceinline": True} | ({} if self.allocates else {"_nrt": False})
         for word, function in scope.items():
             if isinstance(function, types.FunctionType):
-                scope[word] = ingredient(checked.is_authored(function), **inlined)(function)
+                scope[word] = ingredient(**inlined)(function)
         return scope
 
     # -- numbers and arrays ----------------------------------------------------------------------------------------

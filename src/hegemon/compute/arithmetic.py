@@ -1,37 +1,29 @@
-"""Arithmetic of an author's function in machine code: what would leave 64 bits is an error with its line.
+"""Arithmetic of an author's function in machine code: what Python would not do is an error with its line.
 
-Python's whole numbers have no end, those of machine code have 64 bits and wrap around. A pass of the compiler replaces
-the operations of an author's function by checked ones: whatever they return, Python would return the same.
+Python's whole numbers have no end, those of machine code have 64 bits and wrap around; and machine code divides by
+zero. `translation` writes an author's operations as calls of these functions: whatever they return, Python would
+return the same.
 """
 
+import math
 import operator
-import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from llvmlite import ir as llvm
-from numba.core import ir, types
-from numba.core.compiler_machinery import FunctionPass, register_pass
+from numba import types
 from numba.extending import intrinsic
 
-from hegemon.errors import InvalidInput
+from hegemon.compute.failures import Undone
 
-PACKAGE = Path(__file__).parent.parent
 WORD = llvm.IntType(64)
 LEAST = WORD(-(2**63))
 EXACT = 2**53  # beyond, a whole number beside a real one would be rounded
 BEYOND = "a whole number leaves 64 bits ({}); keep it between -2^63 and 2^63 - 1, for instance with % at every step"
 ROUNDED = "a whole number beyond 2^53 becomes a real one ({}), which would round it; use // or smaller numbers"
+ZERO = "ZeroDivisionError: division by zero ({}); test for 0 before"
+UNDEFINED = "ValueError: {} of this number is not defined ({}); test before"
 REAL = "a real number is written into a field ({}); // divides whole numbers, int(…) rounds"
-
-
-def is_authored(function: Callable[..., Any]) -> bool:
-    """Neither the laboratory's own nor made from a text; the catalogue's protocols count as an author's."""
-    file = Path(function.__code__.co_filename)
-    if str(file).startswith("<") and not str(file).startswith("<ipython"):
-        return False
-    return not file.is_relative_to(PACKAGE) or file.is_relative_to(PACKAGE / "protocols")
 
 
 def _is_whole(kind: Any) -> bool:
@@ -40,7 +32,7 @@ def _is_whole(kind: Any) -> bool:
 
 def _refuse_where(context: Any, builder: llvm.IRBuilder, wrong: llvm.Value, place: Any, what: str) -> None:
     with builder.if_then(wrong, likely=False):
-        context.call_conv.return_user_exc(builder, InvalidInput, (what.format(place.literal_value),))
+        context.call_conv.return_user_exc(builder, Undone, (what.format(place.literal_value),))
 
 
 def _is_large(builder: llvm.IRBuilder, x: llvm.Value) -> llvm.Value:
@@ -142,32 +134,30 @@ WHOLE = {
     operator.pow: _power,
 }
 MIXED = (operator.truediv, operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)
-IN_PLACE = {
-    operator.iadd: operator.add, operator.isub: operator.sub, operator.imul: operator.mul,
-    operator.ifloordiv: operator.floordiv, operator.imod: operator.mod, operator.ilshift: operator.lshift,
-    operator.irshift: operator.rshift, operator.ipow: operator.pow, operator.itruediv: operator.truediv,
-}  # fmt: skip
+DIVISIONS = (operator.truediv, operator.floordiv, operator.mod)
 
 
-def _binary(plain: Callable[..., Any], checked: Callable[..., Any]) -> Callable[..., Any]:
-    """The operation `plain`, with the checks of `checked` where both numbers are whole."""
+def _is_zero(builder: llvm.IRBuilder, y: llvm.Value) -> llvm.Value:
+    return builder.fcmp_ordered("==", y, y.type(0.0)) if _is_real(y) else builder.icmp_signed("==", y, y.type(0))
+
+
+def _is_real(value: llvm.Value) -> bool:
+    return isinstance(value.type, llvm.DoubleType | llvm.FloatType)
+
+
+def _binary(plain: Callable[..., Any]) -> Callable[..., Any]:
+    """The operation `plain` with its guards."""
 
     @intrinsic(prefer_literal=True)
     def operation(typing_context: Any, x: Any, y: Any, place: Any) -> Any:
         x, y = types.unliteral(x), types.unliteral(y)
         whole = _is_whole(x) and _is_whole(y)
-        unsigned = [kind == types.uint64 for kind in (x, y)]
-        if whole and any(unsigned) and not all(unsigned):  # Numba would make a real number of them
-
-            def refuse(context: Any, builder: llvm.IRBuilder, signature: Any, arguments: Any) -> Any:
-                _refuse_where(context, builder, llvm.IntType(1)(1), place, BEYOND)
-                return context.get_constant(signature.return_type, 0)
-
-            return (types.int64 if checked in WHOLE else types.boolean)(x, y, place), refuse
-        if whole and not any(unsigned) and checked in WHOLE:
+        if whole and plain in WHOLE:
 
             def generate(context: Any, builder: llvm.IRBuilder, signature: Any, arguments: Any) -> Any:
-                result, wrong = WHOLE[checked](context, builder, *arguments[:2])
+                if plain in DIVISIONS:
+                    _refuse_where(context, builder, _is_zero(builder, arguments[1]), place, ZERO)
+                result, wrong = WHOLE[plain](context, builder, *arguments[:2])
                 _refuse_where(context, builder, wrong, place, BEYOND)
                 return result
 
@@ -175,18 +165,20 @@ def _binary(plain: Callable[..., Any], checked: Callable[..., Any]) -> Callable[
         found = typing_context.resolve_function_type(plain, (x, y), {})
         if found is None:
             return None
-        real = checked is operator.truediv or any(isinstance(kind, types.Float) for kind in (x, y))
+        real = plain is operator.truediv or any(isinstance(kind, types.Float) for kind in (x, y))
 
         def generate_plain(context: Any, builder: llvm.IRBuilder, signature: Any, arguments: Any) -> Any:
             values = [
                 context.cast(builder, value, given, wanted)
                 for value, given, wanted in zip(arguments, (x, y), found.args, strict=False)
             ]
-            if real and checked in MIXED:
+            if real and plain in MIXED:
                 for value, kind in zip(arguments, (x, y), strict=False):
                     if isinstance(kind, types.Integer):
                         word = context.cast(builder, value, kind, types.int64)
                         _refuse_where(context, builder, _is_large(builder, word), place, ROUNDED)
+            if plain in DIVISIONS:
+                _refuse_where(context, builder, _is_zero(builder, values[1]), place, ZERO)
             return context.get_function(plain, found)(builder, values)
 
         return found.return_type(x, y, place), generate_plain
@@ -194,8 +186,7 @@ def _binary(plain: Callable[..., Any], checked: Callable[..., Any]) -> Callable[
     return operation
 
 
-BINARY = {plain: _binary(plain, plain) for plain in (*WHOLE, *MIXED)}
-BINARY |= {plain: _binary(plain, checked) for plain, checked in IN_PLACE.items()}
+BINARY = {plain: _binary(plain) for plain in (*WHOLE, *MIXED)}
 
 
 def _unary(plain: Callable[..., Any]) -> Callable[..., Any]:
@@ -203,25 +194,22 @@ def _unary(plain: Callable[..., Any]) -> Callable[..., Any]:
 
     @intrinsic(prefer_literal=True)
     def operation(typing_context: Any, x: Any, place: Any) -> Any:
-        x = types.unliteral(x)
+        x = types.int64 if _is_whole(types.unliteral(x)) else types.unliteral(x)
         found = typing_context.resolve_function_type(plain, (x,), {})
         if found is None:
             return None
 
         def generate(context: Any, builder: llvm.IRBuilder, signature: Any, arguments: Any) -> Any:
             if isinstance(x, types.Integer):
-                word = context.cast(builder, arguments[0], x, types.int64)
-                _refuse_where(context, builder, builder.icmp_signed("==", word, LEAST), place, BEYOND)
-            value = context.cast(builder, arguments[0], x, found.args[0])
-            return context.get_function(plain, found)(builder, [value])
+                _refuse_where(context, builder, builder.icmp_signed("==", arguments[0], LEAST), place, BEYOND)
+            return context.get_function(plain, found)(builder, [context.cast(builder, arguments[0], x, found.args[0])])
 
         return found.return_type(x, place), generate
 
     return operation
 
 
-UNARY = {operator.neg: _unary(operator.neg)}
-CALLED: dict[Callable[..., Any], Callable[..., Any]] = {abs: _unary(abs)}
+negative, absolute = _unary(operator.neg), _unary(abs)
 
 
 @intrinsic(prefer_literal=True)
@@ -245,9 +233,6 @@ def truncated(typing_context: Any, x: Any, place: Any) -> Any:
     return types.int64(x, place), generate
 
 
-CALLED[int] = truncated
-
-
 @intrinsic(prefer_literal=True)
 def stored(typing_context: Any, x: Any, place: Any) -> Any:
     """What is written into a field: a whole number."""
@@ -256,68 +241,75 @@ def stored(typing_context: Any, x: Any, place: Any) -> Any:
     def generate(context: Any, builder: llvm.IRBuilder, signature: Any, arguments: Any) -> Any:
         if isinstance(kind, types.Float):
             _refuse_where(context, builder, llvm.IntType(1)(1), place, REAL)
-        elif kind == types.uint64:
-            _refuse_where(context, builder, builder.icmp_signed("<", arguments[0], WORD(0)), place, BEYOND)
         return arguments[0]
 
     return kind(kind, place), generate
 
 
-@register_pass(mutates_CFG=False, analysis_only=False)
-class CheckArithmetic(FunctionPass):
-    """Replaces operations by calls of those above, each with its place in the author's file."""
+@intrinsic(prefer_literal=True)
+def held(typing_context: Any, value: Any, has_value: Any, sentence: Any) -> Any:
+    """What a name means, where it may have no value; then the sentence is raised."""
+    kind = types.unliteral(value)
 
-    _name = "check_arithmetic"
+    def generate(context: Any, builder: llvm.IRBuilder, signature: Any, arguments: Any) -> Any:
+        missing = builder.not_(context.cast(builder, arguments[1], types.boolean, types.boolean))
+        _refuse_where(context, builder, missing, sentence, "{}")
+        context.nrt.incref(builder, kind, arguments[0]) if context.enable_nrt else None
+        return arguments[0]
 
-    def __init__(self) -> None:
-        FunctionPass.__init__(self)
-
-    def run_pass(self, state: Any) -> bool:
-        functions = {}  # variables that hold one of the functions that are replaced
-        for block in state.func_ir.blocks.values():
-            for statement in block.find_insts(ir.Assign):
-                if isinstance(statement.value, ir.Global | ir.FreeVar) and statement.value.value in (abs, int):
-                    functions[statement.target.name] = CALLED[statement.value.value]
-        for block in state.func_ir.blocks.values():
-            block.body = [made for statement in block.body for made in self._checked(state, statement, functions)]
-        return True
-
-    def _checked(self, state: Any, statement: Any, functions: dict[str, Callable[..., Any]]) -> list[Any]:
-        value = getattr(statement, "value", None)
-        if isinstance(statement, ir.SetAttr):
-            before, call = self._call(state, statement, stored, [value])
-            held = ir.Var(statement.target.scope, ir_name(state, "held"), statement.loc)
-            return [*before, ir.Assign(call, held, statement.loc),
-                    ir.SetAttr(statement.target, statement.attr, held, statement.loc)]  # fmt: skip
-        if not isinstance(statement, ir.Assign) or not isinstance(value, ir.Expr):
-            return [statement]
-        function, operands = None, []
-        if value.op in ("binop", "inplace_binop") and value.fn in BINARY:
-            function, operands = BINARY[value.fn], [value.lhs, value.rhs]
-        elif value.op == "unary" and value.fn in UNARY:
-            function, operands = UNARY[value.fn], [value.value]
-        elif value.op == "call" and value.func.name in functions and len(value.args) == 1 and not value.kws:
-            function, operands = functions[value.func.name], list(value.args)
-        if function is None:
-            return [statement]
-        before, call = self._call(state, statement, function, operands)
-        return [*before, ir.Assign(call, statement.target, statement.loc)]
-
-    def _call(
-        self, state: Any, statement: Any, function: Callable[..., Any], operands: list[Any]
-    ) -> tuple[list[Any], Any]:
-        scope, loc = statement.target.scope, statement.loc
-        called = ir.Var(scope, ir_name(state, "checked"), loc)
-        place = ir.Var(scope, ir_name(state, "place"), loc)
-        text = f"{os.path.basename(loc.filename)}, line {loc.line}"
-        before = [
-            ir.Assign(ir.Global("checked", function, loc), called, loc),
-            ir.Assign(ir.Const(text, loc), place, loc),
-        ]
-        return before, ir.Expr.call(called, [*operands, place], (), loc)
+    return kind(kind, types.boolean, sentence), generate
 
 
-def ir_name(state: Any, what: str) -> str:
-    """A name that no variable has."""
-    state.metadata["checked_names"] = number = state.metadata.get("checked_names", 0) + 1
-    return f"${what}_{number}"
+# -- functions of a real number ------------------------------------------------------------------------------------
+
+
+def _of_real(name: str, wrong: Callable[[llvm.IRBuilder, llvm.Value, llvm.Value], llvm.Value]) -> Callable[..., Any]:
+    """A function of `math`, which raises where it is not defined."""
+    plain = getattr(math, name)
+
+    @intrinsic(prefer_literal=True)
+    def operation(typing_context: Any, x: Any, place: Any) -> Any:
+        found = typing_context.resolve_function_type(plain, (types.float64,), {})
+
+        def generate(context: Any, builder: llvm.IRBuilder, signature: Any, arguments: Any) -> Any:
+            result = context.get_function(plain, found)(builder, [arguments[0]])
+            _refuse_where(context, builder, wrong(builder, arguments[0], result), place, UNDEFINED.format(name, "{}"))
+            return result
+
+        return types.float64(types.float64, place), generate
+
+    return operation
+
+
+def _is_below(least: str) -> Callable[..., llvm.Value]:
+    return lambda builder, x, result: builder.fcmp_ordered(least, x, x.type(0.0))
+
+
+def _is_endless(builder: llvm.IRBuilder, x: llvm.Value, result: llvm.Value) -> llvm.Value:
+    infinite = x.type(float("inf"))
+    return builder.and_(builder.fcmp_ordered("==", result, infinite), builder.fcmp_ordered("!=", x, infinite))
+
+
+REAL_FUNCTIONS = {name: _of_real(name, _is_below("<=")) for name in ("log", "log2", "log10")}
+REAL_FUNCTIONS |= {"sqrt": _of_real("sqrt", _is_below("<")), "exp": _of_real("exp", _is_endless)}
+
+
+def _towards(name: str) -> Callable[..., Any]:
+    """A real number as a real number without a fraction."""
+
+    @intrinsic
+    def operation(typing_context: Any, x: Any) -> Any:
+        def generate(context: Any, builder: llvm.IRBuilder, signature: Any, arguments: Any) -> Any:
+            return builder.call(builder.module.declare_intrinsic(f"llvm.{name}", [llvm.DoubleType()]), [arguments[0]])
+
+        return types.float64(types.float64), generate
+
+    return operation
+
+
+TOWARDS = {"floor": _towards("floor"), "ceil": _towards("ceil"), "round": _towards("rint")}  # rint: half to even
+
+
+FUNCTIONS: dict[str, Any] = {one.__name__: function for one, function in BINARY.items()}
+FUNCTIONS |= {"negative": negative, "absolute": absolute, "truncated": truncated, "stored": stored, "held": held}
+FUNCTIONS |= REAL_FUNCTIONS | TOWARDS
