@@ -1,7 +1,7 @@
 """Whole numbers as in machine code, for an author's function in plain Python: of 64 bits, or refused.
 
 The same function runs in machine code, whose numbers end at 2^63. A result beyond is refused there
-(`compute/checked`), so it is refused here too: whether a run goes on must not depend on which path computes it.
+(`compute/arithmetic`), so it is refused here too: whether a run goes on must not depend on which path computes it.
 """
 
 import os
