@@ -10,7 +10,7 @@ from hegemon.compute.arithmetic import FUNCTIONS
 from hegemon.compute.border import ingredient
 from hegemon.compute.translation import OWN, Translated, Translation
 from hegemon.language import form
-from hegemon.language.kinds import ELEMENT, NOTHING, REAL, TRUTH, WHOLE, Kind, Numbers, Parts, Record, Row
+from hegemon.language.kinds import ELEMENT, NOTHING, REAL, TRUTH, WHOLE, Kind, Numbers, Record, RowKind, TupleKind
 from hegemon.language.reading import read
 from hegemon.language.source import Outside
 
@@ -61,11 +61,11 @@ def kind_of(given: Any) -> Kind:
     if isinstance(kind, types.Array) and kind.ndim == 1:
         made_as = "elements" if isinstance(kind, types.NestedArray) else "array"
         element = ELEMENT if kind.dtype == types.boolean else kind_of(kind.dtype)
-        return Row(element, "list" if isinstance(element, Record) else made_as)
+        return RowKind(element, "list" if isinstance(element, Record) else made_as)
     if isinstance(kind, types.BaseTuple):
         parts = tuple(map(kind_of, cast(Any, kind)))
         names = getattr(kind, "fields", None)
-        return Record("the coins", tuple(zip(names, parts, strict=True))) if names else Parts(parts)
+        return Record("the coins", tuple(zip(names, parts, strict=True))) if names else TupleKind(parts)
     if isinstance(kind, types.RangeType):
         return Numbers()
     if isinstance(kind, types.NoneType):

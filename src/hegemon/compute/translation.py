@@ -25,9 +25,9 @@ from hegemon.language.kinds import (
     Kind,
     Mixed,
     Numbers,
-    Parts,
     Record,
-    Row,
+    RowKind,
+    TupleKind,
     is_number,
     joined,
     kind_of_value,
@@ -49,8 +49,8 @@ PLAIN: dict[str, Any] = {
     "!=": ast.NotEq, "<": ast.Lt, "<=": ast.LtE, ">": ast.Gt, ">=": ast.GtE,
 }  # fmt: skip
 ROWS: dict[Any, Kind] = {
-    np.int64: Row(WHOLE, "array"), int: Row(WHOLE, "array"), np.bool_: Row(ELEMENT, "array"),
-    bool: Row(ELEMENT, "array"), np.float64: Row(REAL, "array"), float: Row(REAL, "array"),
+    np.int64: RowKind(WHOLE, "array"), int: RowKind(WHOLE, "array"), np.bool_: RowKind(ELEMENT, "array"),
+    bool: RowKind(ELEMENT, "array"), np.float64: RowKind(REAL, "array"), float: RowKind(REAL, "array"),
 }  # fmt: skip
 NOTHING_YET: dict[Kind, Any] = {WHOLE: 0, TRUTH: False, REAL: 0.0}
 MOST_REAL = 5  # in min and max
@@ -64,7 +64,7 @@ class Typed(NamedTuple):
     kind: Kind
 
 
-class Name(NamedTuple):
+class NameKind(NamedTuple):
     """What a name means at one place: a value of this kind, or, where `missing`, perhaps none."""
 
     kind: Kind
@@ -77,7 +77,7 @@ class Translated(NamedTuple):
     indexes: bool  # whether it reads or writes an element by a number
 
 
-Names = dict[str, Name]
+Names = dict[str, NameKind]
 
 
 class Translation:
@@ -139,7 +139,7 @@ class _Writer:
     def _body(self) -> list[ast.stmt]:
         self._scope: dict[str, Any] = dict(self._given)
         self._names: Names | None = {
-            name: Name(kind) for name, kind in zip(self._function.parameters, self._kinds, strict=True)
+            name: NameKind(kind) for name, kind in zip(self._function.parameters, self._kinds, strict=True)
         }
         self._loops: list[tuple[list[Names], list[Names]]] = []  # around a statement: what breaks and continues leave
         self._results: list[Kind] = []
@@ -178,7 +178,7 @@ class _Writer:
         return self._calling(name, *arguments, ast.Constant(self._place(line)))
 
     def _known_as(self, name: str, kind: Kind) -> None:
-        self._here[name] = Name(kind)
+        self._here[name] = NameKind(kind)
         self._ever[name] = joined(self._ever.get(name, kind), kind)
 
     def _local(self, node: form.Local) -> Typed:
@@ -186,7 +186,7 @@ class _Writer:
         if name is None:
             if node.name not in self._ever:
                 raise _Unknown(node)
-            name = Name(self._ever[node.name], True)
+            name = NameKind(self._ever[node.name], True)
         self._require_one(node.line, node.name, name.kind)
         value: ast.expr = ast.Name(node.name, ast.Load())
         if name.missing:
@@ -197,7 +197,7 @@ class _Writer:
         return Typed(value, name.kind)
 
     def _require_one(self, line: int, what: str, kind: Kind) -> None:
-        if isinstance(kind, Parts):
+        if isinstance(kind, TupleKind):
             for part in kind.kinds:
                 self._require_one(line, what, part)
         if isinstance(kind, Mixed):
@@ -262,7 +262,7 @@ class _Writer:
                 row, index, kind = self._item_to_write(target)
                 return [_store(ast.Subscript(row, index, ast.Store()), self._kept(target.line, value, kind))]
             case form.Tuple():
-                if not isinstance(value.kind, Parts) or len(value.kind.kinds) != len(target.parts):
+                if not isinstance(value.kind, TupleKind) or len(value.kind.kinds) != len(target.parts):
                     self._refuse(target.line, f"{len(target.parts)} names get {said(value.kind)} of another length")
                 made = []
                 for place, (part, one) in enumerate(zip(target.parts, value.kind.kinds, strict=True)):
@@ -288,13 +288,13 @@ class _Writer:
             return self._checked("stored", line, value.syntax)
         return value.syntax
 
-    def _item_to_write(self, target: form.Item) -> tuple[ast.expr, ast.expr, Row]:
+    def _item_to_write(self, target: form.Item) -> tuple[ast.expr, ast.expr, RowKind]:
         row = self._value(target.of)
-        if not isinstance(row.kind, Row) or isinstance(row.kind.element, Record) or row.kind.made_as == "list":
+        if not isinstance(row.kind, RowKind) or isinstance(row.kind.element, Record) or row.kind.made_as == "list":
             self._refuse(target.line, f"an element of {said(row.kind)} is written")
         return row.syntax, self._index(target.index, row.kind), row.kind
 
-    def _kept(self, line: int, value: Typed, row: Row) -> ast.expr:
+    def _kept(self, line: int, value: Typed, row: RowKind) -> ast.expr:
         if row.made_as == "elements":
             return self._stored(line, value, row.element)
         fits = {WHOLE: (WHOLE, TRUTH), ELEMENT: (TRUTH, ELEMENT), REAL: (REAL,)}
@@ -390,18 +390,18 @@ class _Writer:
         match node:
             case form.Builtin(name="enumerate", arguments=(inner,)) if not node.named:
                 row = self._items(inner)
-                return Typed(_call("enumerate", row.syntax), Parts((WHOLE, row.kind)))
+                return Typed(_call("enumerate", row.syntax), TupleKind((WHOLE, row.kind)))
             case form.Builtin(name="zip", arguments=arguments) if arguments and not node.named:
                 rows = [self._items(one) for one in arguments]
-                return Typed(_call("zip", *(row.syntax for row in rows)), Parts(tuple(row.kind for row in rows)))
+                return Typed(_call("zip", *(row.syntax for row in rows)), TupleKind(tuple(row.kind for row in rows)))
             case form.Builtin(name="reversed", arguments=(form.Builtin(name="range") as inner,)):
                 return Typed(_call("reversed", self._value(inner).syntax), WHOLE)
         over = self._value(node)
         if isinstance(over.kind, Numbers):
             return Typed(over.syntax, WHOLE)
-        if isinstance(over.kind, Row):
+        if isinstance(over.kind, RowKind):
             return Typed(over.syntax, over.kind.element)
-        if isinstance(over.kind, Parts) and over.kind.kinds:
+        if isinstance(over.kind, TupleKind) and over.kind.kinds:
             kind = over.kind.kinds[0]
             for other in over.kind.kinds[1:]:
                 kind = joined(kind, other)
@@ -443,14 +443,14 @@ class _Writer:
             case form.Unary(operation="not"):
                 return ast.UnaryOp(ast.Not(), self._truth(node.operand))
         value = self._value(node)
-        if isinstance(value.kind, Row) and value.kind.made_as == "list":
+        if isinstance(value.kind, RowKind) and value.kind.made_as == "list":
             return ast.Compare(_call("len", value.syntax), [ast.NotEq()], [ast.Constant(0)])
         if not is_number(value.kind) and value.kind != ELEMENT:
             self._refuse(node.line, f"the truth of {said(value.kind)} is asked; compare numbers")
         return value.syntax
 
     def _one_after_another(self, nodes: Iterable[Any], read: Callable[[Any], Any]) -> list[Any]:
-        """Parts of which the later ones may not be evaluated."""
+        """TupleKind of which the later ones may not be evaluated."""
         first, *others = nodes
         made = [read(first)]
         for node in others:
@@ -525,14 +525,14 @@ class _Writer:
     def _tuple(self, parts: list[Typed], wide: bool = True) -> Typed:
         """Whole numbers in a tuple all have 64 bits, so that a loop finds numbers of one width."""
         written = [self._as_whole(one.syntax) if wide and one.kind == WHOLE else one.syntax for one in parts]
-        return Typed(ast.Tuple(written, ast.Load()), Parts(tuple(one.kind for one in parts)))
+        return Typed(ast.Tuple(written, ast.Load()), TupleKind(tuple(one.kind for one in parts)))
 
     def _chosen(self, line: int, what: str, parts: list[Typed], make: Callable[[list[ast.expr]], ast.expr]) -> Typed:
         kind = parts[0].kind
         for part in parts[1:]:
             kind = joined(kind, part.kind)
         self._require_one(line, what, kind)
-        if kind == NOTHING or isinstance(kind, Row | Numbers):
+        if kind == NOTHING or isinstance(kind, RowKind | Numbers):
             self._refuse(line, f"{what} chooses {said(kind)}; choose numbers")
         return Typed(make([part.syntax for part in parts]), kind)
 
@@ -552,7 +552,7 @@ class _Writer:
     def _index(self, node: Any, kind: Kind) -> ast.expr:
         self._indexes = True
         index = self._value(node)
-        if index.kind == TRUTH and isinstance(kind, Row) and kind.made_as == "array" or index.kind not in (
+        if index.kind == TRUTH and isinstance(kind, RowKind) and kind.made_as == "array" or index.kind not in (
             WHOLE, TRUTH,
         ):  # fmt: skip
             self._refuse(node.line, f"{said(index.kind)} is no index")
@@ -561,14 +561,14 @@ class _Writer:
     def _item(self, node: form.Item) -> Typed:
         of = self._value(node.of)
         if isinstance(node.index, form.Slice):
-            if not isinstance(of.kind, Row) or of.kind.made_as == "elements":
+            if not isinstance(of.kind, RowKind) or of.kind.made_as == "elements":
                 self._refuse(node.line, f"a part of {said(of.kind)} is taken; take one element after another")
             edges = [None if one is None else self._number(one, "an index").syntax
                      for one in (node.index.low, node.index.high, node.index.step)]  # fmt: skip
             return Typed(ast.Subscript(of.syntax, ast.Slice(*edges), ast.Load()), of.kind)
-        if isinstance(of.kind, Row):
+        if isinstance(of.kind, RowKind):
             return Typed(ast.Subscript(of.syntax, self._index(node.index, of.kind), ast.Load()), of.kind.element)
-        if not isinstance(of.kind, Parts):
+        if not isinstance(of.kind, TupleKind):
             self._refuse(node.line, f"{said(of.kind)} has no elements")
         index, kinds = self._index(node.index, of.kind), of.kind.kinds
         if isinstance(index, ast.Constant):
@@ -634,7 +634,7 @@ class _Writer:
         return Typed(ast.Compare(sides[0].syntax, operations, [side.syntax for side in sides[1:]]), TRUTH)
 
     def _compared(self, line: int, operation: str, left: Typed, right: Typed) -> ast.expr:
-        if isinstance(left.kind, Parts) and isinstance(right.kind, Parts):
+        if isinstance(left.kind, TupleKind) and isinstance(right.kind, TupleKind):
             if any(kind not in (WHOLE, TRUTH) for kind in (*left.kind.kinds, *right.kind.kinds)):
                 self._refuse(line, f"{operation} compares tuples that hold something else than whole numbers")
         else:
@@ -652,9 +652,9 @@ class _Writer:
             self._refuse(line, f"in looks for {said(item.kind)}; it looks for whole numbers")
         parts = over.parts if isinstance(over, form.Tuple) else ()
         items = self._tuple([self._value(part) for part in parts], wide=False) if parts else self._value(over)
-        if isinstance(items.kind, Numbers) or isinstance(items.kind, Row) and items.kind.element == WHOLE:
+        if isinstance(items.kind, Numbers) or isinstance(items.kind, RowKind) and items.kind.element == WHOLE:
             return ast.Compare(self._as_whole(item.syntax), [ast.In()], [items.syntax])
-        if not isinstance(items.kind, Parts):
+        if not isinstance(items.kind, TupleKind):
             self._refuse(line, f"in looks into {said(items.kind)}; it looks into a tuple, a row or a range of numbers")
         written = items.syntax.elts if isinstance(items.syntax, ast.Tuple) else [items.syntax]
         if not all(map(_is_simple, [item.syntax, *written])):
@@ -732,7 +732,7 @@ class _Writer:
             self._refuse(line, f"{name} is for loops: for … in {name}(…)")
         if name == "len" and len(node.arguments) == 1:
             of = self._value(node.arguments[0])
-            if not isinstance(of.kind, Row | Parts | Numbers):
+            if not isinstance(of.kind, RowKind | TupleKind | Numbers):
                 self._refuse(line, f"{said(of.kind)} has no length")
             return Typed(_call("len", of.syntax), WHOLE)
         if name == "bool" and len(node.arguments) == 1:
@@ -798,7 +798,7 @@ class _Writer:
         """A function of the items of a row or a tuple: that of a generator which passes them on."""
         over = node.clauses[0].over
         made = self._value(over)
-        if isinstance(made.kind, Parts) and any(kind not in (WHOLE, TRUTH) for kind in made.kind.kinds):
+        if isinstance(made.kind, TupleKind) and any(kind not in (WHOLE, TRUTH) for kind in made.kind.kinds):
             self._refuse(node.line, f"{node.name} goes over a tuple that holds something else than whole numbers")
         return self._gathered(node, origin)
 
@@ -819,7 +819,7 @@ class _Writer:
             row = ROWS[kind.value]
         else:
             self._refuse(node.line, f"{node.name} has elements of fewer bits than Python's numbers; write np.int64")
-        assert isinstance(row, Row)
+        assert isinstance(row, RowKind)
         filled = [self._kept(node.line, one, row) for one in fill]
         self._scope |= {f"{OWN}{node.name}": node.function, f"{OWN}{_dtype(row)}": getattr(np, _dtype(row))}
         dtype = ast.Name(f"{OWN}{_dtype(row)}", ast.Load())
@@ -899,7 +899,7 @@ def _join(one: Names | None, other: Names | None) -> Names | None:
     for name in (*one, *(name for name in other if name not in one)):
         pair = [names[name] for names in (one, other) if name in names]
         kind = pair[0].kind if len(pair) == 1 else joined(pair[0].kind, pair[1].kind)
-        made[name] = Name(kind, len(pair) == 1 or any(one.missing for one in pair))
+        made[name] = NameKind(kind, len(pair) == 1 or any(one.missing for one in pair))
     return made
 
 
@@ -930,7 +930,7 @@ def _at(line: int, node: ast.stmt) -> ast.stmt:
     return node
 
 
-def _dtype(row: Row) -> str:
+def _dtype(row: RowKind) -> str:
     return "int64" if row.element == WHOLE else "float64" if row.element == REAL else "bool_"
 
 

@@ -7,14 +7,19 @@ import numpy as np
 from hegemon.language.values import Value
 
 
-class Number(Value):
+class NumberKind(Value):
     """A whole number, a truth value, a real number; or an element of an array of truth values, with which NumPy
     calculates otherwise than Python with True."""
 
     name: str
 
 
-WHOLE, TRUTH, REAL, ELEMENT = Number("whole number"), Number("truth value"), Number("real number"), Number("bool_")
+WHOLE, TRUTH, REAL, ELEMENT = (
+    NumberKind("whole number"),
+    NumberKind("truth value"),
+    NumberKind("real number"),
+    NumberKind("bool_"),
+)
 
 
 class Nothing(Value):
@@ -34,14 +39,14 @@ class Record(Value):
         return dict(self.members).get(name)
 
 
-class Row(Value):
+class RowKind(Value):
     """An array; in Python a `list` of states, an `array` of NumPy, or the `elements` of a field."""
 
     element: "Kind"
     made_as: str
 
 
-class Parts(Value):
+class TupleKind(Value):
     """A tuple."""
 
     kinds: tuple["Kind", ...]
@@ -58,7 +63,7 @@ class Mixed(Value):
     other: "Kind"
 
 
-Kind: TypeAlias = Number | Nothing | Record | Row | Parts | Numbers | Mixed
+Kind: TypeAlias = NumberKind | Nothing | Record | RowKind | TupleKind | Numbers | Mixed
 
 
 def joined(one: Kind, other: Kind) -> Kind:
@@ -69,8 +74,8 @@ def joined(one: Kind, other: Kind) -> Kind:
         return WHOLE
     if {one, other} == {ELEMENT, TRUTH}:
         return ELEMENT
-    if isinstance(one, Parts) and isinstance(other, Parts) and len(one.kinds) == len(other.kinds):
-        return Parts(tuple(map(joined, one.kinds, other.kinds)))
+    if isinstance(one, TupleKind) and isinstance(other, TupleKind) and len(one.kinds) == len(other.kinds):
+        return TupleKind(tuple(map(joined, one.kinds, other.kinds)))
     return one if isinstance(one, Mixed) else Mixed(one, other)
 
 
@@ -80,13 +85,13 @@ def is_number(kind: Kind) -> bool:
 
 def said(kind: Kind) -> str:
     """A kind in words, with its article."""
-    if isinstance(kind, Number):
+    if isinstance(kind, NumberKind):
         return f"a {kind.name}"
     if isinstance(kind, Record):
         return kind.name
     if isinstance(kind, Mixed):
         return f"{said(kind.one)} or {said(kind.other)}"
-    return {Nothing: "nothing", Row: "a row", Parts: "a tuple", Numbers: "a range"}[type(kind)]
+    return {Nothing: "nothing", RowKind: "a row", TupleKind: "a tuple", Numbers: "a range"}[type(kind)]
 
 
 def kind_of_value(value: Any) -> Kind:
@@ -94,7 +99,7 @@ def kind_of_value(value: Any) -> Kind:
     if isinstance(value, bool):
         return TRUTH
     if isinstance(value, tuple):
-        return Parts(tuple(map(kind_of_value, value)))
+        return TupleKind(tuple(map(kind_of_value, value)))
     return REAL if isinstance(value, float) else WHOLE
 
 
@@ -103,5 +108,5 @@ def kind_of_type(dtype: np.dtype, name: str) -> Kind:
     if dtype.names:
         return Record(name, tuple((one, kind_of_type(dtype[one], name)) for one in dtype.names))
     if dtype.subdtype:
-        return Row(WHOLE, "elements")
+        return RowKind(WHOLE, "elements")
     return {"f": REAL, "b": ELEMENT}.get(dtype.kind, WHOLE)
