@@ -2,6 +2,7 @@
 
 import json
 import math
+import time
 from multiprocessing import Pipe
 
 import numpy as np
@@ -66,7 +67,9 @@ def test_another_seed_is_another_run(protocol):
 @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     moves=st.lists(
-        st.tuples(st.sampled_from(["go", "set", "corrupt", "kill", "change"]), st.integers(0, 300)),
+        st.tuples(
+            st.sampled_from(["go", "set", "corrupt", "kill", "change", "rate", "slice", "tell"]), st.integers(0, 300)
+        ),
         min_size=1,
         max_size=8,
     ),
@@ -81,6 +84,12 @@ def test_whatever_is_done_run_repeats_it_exactly(protocol, moves, seed):
             session.set_field(number % 12, "bullet", number % 2)
         elif move == "corrupt":
             session.corrupt(1 + number % 12)
+        elif move == "rate":
+            session.set_rate(number % 4, 1 + number % 12)
+        elif move == "slice":
+            session.advance(session.step + number, time.monotonic())
+        elif move == "tell":
+            session.advance(session.step + number, tell=True)
         elif move == "kill":
             try:
                 session.kill_leader()
