@@ -1,12 +1,15 @@
 """Sets joined by `&`, `|` and `~`, and sets that a class declares as texts, against a predicate on all agents."""
 
+import itertools
 import json
 import random
+import re
 
 import pytest
 
 import hegemon as hg
 from hegemon.errors import InvalidInput
+from hegemon.exact.exports.prism import prism
 from hegemon.exact.proofs import checker
 from hegemon.models import Range, at_least, at_most, everywhere, exactly, nowhere, whole
 from hegemon.models.sets import Alternative, ConfigurationSet
@@ -258,3 +261,16 @@ def test_a_set_whose_bound_stays_unknown_leaves_the_other_statements():
         with pytest.raises(InvalidInput, match=f"the set {name}: .*k depends on n; fix it .*--set k=VALUE"):
             hg.prove(Few, property=f"closed:{name}")
         assert hg.prove(Few, property=f"closed:{name}", parameters={"k": 3}).ok
+
+
+def test_a_model_for_prism_has_labels_of_joined_sets():
+    protocol = Written(3)
+    text = prism(protocol)
+    labels = dict(re.findall(r'label "(\w+)" = (.*);', text))
+    assert set(labels) == {"safe", "undecided", "over"}
+    for codes in itertools.combinations_with_replacement(range(3), 3):
+        counts = {f"c{code}": codes.count(code) for code in range(3)}
+        agents = [protocol.space.namespace(code) for code in codes]
+        for name, label in labels.items():
+            inside = eval(label.replace("&", "and").replace("|", "or"), counts)
+            assert inside == protocol.sets[name].contains(agents, protocol.p, protocol.values), (name, codes)

@@ -327,3 +327,13 @@ def test_a_path_that_names_what_it_ignores_is_caught(twin, tmp_path, monkeypatch
     supports = getattr(owner, place)
     monkeypatch.setattr(owner, place, replace(supports, options=supports.options | {name}))
     assert name in wrong(path, base, tmp_path, [name])
+
+
+@pytest.mark.parametrize("scheduler", ["distributed:1/2", "locally-central:uniform", "central:most-enabled"])
+@pytest.mark.parametrize("faults", [(), (hg.Fault(5, 2), hg.Fault(20, 1))])
+def test_a_checkpoint_under_a_daemon_goes_on_as_an_uninterrupted_run(scheduler, faults, tmp_path):
+    for protocol, graph in ((hg.Trains(n=5), "star:5"), (hg.Beauquier(n=5), None)):
+        for seed in range(3):
+            given = {"graph": graph, "start": "random", "max_steps": 60, "seed": seed, "scheduler": scheduler}
+            record = RunRecord(protocol, **given, faults=faults)
+            assert run_kept(record, tmp_path) != "not as without a checkpoint"

@@ -164,9 +164,10 @@ class ConfigurationSet:
     def bounds(self, values: Mapping[str, Any]) -> list[Bounds]:
         """The counts of all rows as bounds: one of these alternatives holds in the set."""
         found = [bounds for row in self.rows for bounds in row.bounds(values)]
-        if len(found) > MOST_ROWS:
+        possible = [bounds for bounds in found if all(low <= high for low, high in bounds.values())]
+        if len(possible) > MOST_ROWS:
             raise TooManyRows
-        return found
+        return possible or found[:1]
 
     def contains(self, agents: Any, p: Any, values: Mapping[str, Any], *graph: Any) -> bool:
         """Whether a configuration, as a sequence of states, is in the set: plain Python, for small n.
