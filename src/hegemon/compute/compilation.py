@@ -135,10 +135,11 @@ def _callback(
     return cached_callback(_bound(template, records, bindings), signature)
 
 
-def llvm_of(template: Callable[..., Any], signature: Any, **bindings: Any) -> str:
+def llvm_of(template: Callable[..., Any], signature: Any, records: str = "", **bindings: Any) -> str:
     """The optimized LLVM code of a callback, compiled anew: what is loaded from the disk has none."""
     with _lock:
-        return str(make_callback(_bound(template, "", tuple(sorted(bindings.items()))), signature).inspect_llvm())
+        bound = _bound(template, records, tuple(sorted(bindings.items())))
+        return str(make_callback(bound, signature).inspect_llvm())
 
 
 def _bound(

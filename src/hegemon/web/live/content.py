@@ -4,6 +4,7 @@ Everything is computed here by the functions that the engines use. What cannot b
 sentence (`ABSENT`).
 """
 
+import base64
 import re
 from dataclasses import replace
 from typing import Any, cast
@@ -30,6 +31,7 @@ from hegemon.runs.run import Fault
 from hegemon.runs.stories import Trace
 from hegemon.web.explaining import traced
 from hegemon.web.layout import LARGEST_RASTER
+from hegemon.web.live.predicates import module_of, records_of
 from hegemon.web.readings import plain
 from hegemon.web.session import Session
 
@@ -118,6 +120,10 @@ def content_of(session: Session) -> tuple[dict[str, Any], list[np.ndarray]]:
         "story": {name: value for name, value in story.items() if name not in ("agents", "interactions", "story")},
         "isComplete": session.topology.is_complete,
     }
+    if any(chosen.whole for chosen in protocol.sets.values()):
+        stops = {name: parse_stop(name, protocol) for name in protocol.sets}
+        content["modules"] = {name: module_of(protocol, stop) for name, stop in stops.items() if stop.whole}
+        content["records"] = records_of(protocol)
     looks = session.world.look.of_codes(np.arange(space.size)).astype(np.uint8)
     arcs = np.empty((0, 2), np.int32) if session.topology.is_complete else all_arcs(session.topology)
     return content, [table, looks, arcs.ravel()]
@@ -135,7 +141,8 @@ def _marks(protocol: PopulationProtocol, *conditions: Any) -> list[list[int]]:
 
 def _set(protocol: PopulationProtocol, name: str) -> dict[str, Any]:
     stop = parse_stop(name, protocol)
-    return {"marks": _marks(protocol, *stop.conditions) if stop.conditions else [], "whole": bool(stop.whole)}
+    marks = _marks(protocol, *stop.conditions) if stop.conditions else []
+    return {"marks": marks, "whole": bool(stop.whole), "closed": stop.closed}
 
 
 def _bounds(protocol: PopulationProtocol, name: str) -> dict[str, Any]:
@@ -157,7 +164,10 @@ def _observable(protocol: PopulationProtocol, name: str) -> dict[str, Any] | Non
 
 def _numbers(protocol: PopulationProtocol, session: Session, starts: dict[str, Any]) -> dict[str, Any]:
     """What differs between populations of different size: the bounds of sets, and the starts."""
-    return {"bounds": {name: _bounds(protocol, name) for name in protocol.sets}, "starts": starts}
+    found: dict[str, Any] = {"bounds": {name: _bounds(protocol, name) for name in protocol.sets}, "starts": starts}
+    if any(chosen.whole for chosen in protocol.sets.values()):
+        found["parameters"] = base64.b64encode(protocol.compiled_p.tobytes()).decode()
+    return found
 
 
 def _as_with(n: int, session: Session, starts: dict[str, Any], table: np.ndarray) -> dict[str, Any] | None:
@@ -295,11 +305,9 @@ def absent(record: RunRecord, content: dict[str, Any]) -> list[str]:
         found.append(f"n is fixed here, because {why}")
     if any(start.get("seed") for size in content["sizes"].values() for start in size["starts"].values()):
         found.append("starts that Python draws have the seed of the page")
-    if whole := [name for name, chosen in content["sets"].items() if chosen["whole"]]:
-        names = ", ".join(whole)
-        found.append(
-            f"the lamp of {names} stays dotted, because Python decides whether a whole configuration is inside"
-        )
+    if dotted := [name for name, module in content.get("modules", {}).items() if module is None]:
+        why = "its function could not be made into WebAssembly, for which wasm-ld is needed"
+        found.append(f"the lamp of {', '.join(dotted)} stays dotted: {why}")
     if overall := [name for name, values in content["observables"].items() if values is None]:
         found.append(f"{', '.join(overall)} cannot be computed here")
     if not content["lines"]:

@@ -59,7 +59,7 @@ export function showLamps(greeting, head) {
   for (const row of box.children) {
     const lit = lamps[row.dataset.name];
     row.className = `lamp ${lit === null ? "unknown" : lit ? "on" : ""}`;
-    row.title = lit === null ? (greeting.absent ? "Python decides whether the whole configuration is inside" : greeting.hasEvents || head.agents !== undefined ? "agents come and go, and this set is about all n" : "too many agents to be looked at") : lit ? "inside" : "outside";
+    row.title = lit === null ? (greeting.absent ? "this page cannot decide it" : greeting.hasEvents || head.agents !== undefined ? "agents come and go, and this set is about all n" : "too many agents to be looked at") : lit ? "inside" : "outside";
   }
   byId("healing").textContent = head.events ? happened(head.events) : [present(head), healing(greeting, head)].filter(Boolean).join("; ");
 }

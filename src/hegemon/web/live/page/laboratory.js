@@ -10,6 +10,8 @@ const POINTS = 400; // of the curves
 const FAR = 2 ** 53 - 1;
 const [LONGEST_RUN, SIDE_BY_SIDE, SAMPLES] = [1e9, 12, 300]; // steps of one of many runs; runs with a curve, and its points
 const [MOST_TRIED, SHOWN] = [20000, 40]; // outcomes of which the next one is chosen, and rows of their list
+const [ROOM, ROOM_EACH] = [1 << 20, 64]; // bytes for arrays that such a function makes, at all and for each agent
+const LARGEST_WHOLE = 200000; // agents of whom a function of all of them is evaluated
 const LARGEST_MURDER = 10000;
 const MOST_AGENTS = 1e7;
 const FAULT = 2; // the purpose of a stream
@@ -21,6 +23,7 @@ export class Laboratory {
     const marks = (rows) => (rows ? Uint8Array.from(rows.flat()) : null);
     this.output = marks(content.output);
     this.setMarks = Object.fromEntries(Object.entries(content.sets).map(([name, { marks: rows }]) => [name, marks(rows)]));
+    this.wholes = wholesOf(content);
     this.branch = 0;
     this.writing = "";
   }
@@ -399,7 +402,7 @@ export class Laboratory {
 
   // Many runs to `safe`, as `hegemon run --trials` makes them; each value is what is known by then.
   *manyRuns(count) {
-    if (!this.goals.safe) throw new Refusal("runs to safe need a set `safe` that is made of counts; Python decides this one");
+    if (!this.goals.safe) throw new Refusal("runs to safe need a set `safe` that is made of counts, and this one is not");
     if (this.isDrawn) throw new Refusal(`the start ${this.start} was drawn by Python for one run; choose another one`);
     const states = this.content.states.length;
     const machine = new Machine(this.module, { states, values: this.content.values, table: this.table, arcs: this.arcs, n: this.n });
@@ -456,8 +459,32 @@ export class Laboratory {
     });
     const holds = low.some((row, k) => sums.every((sum, j) => row[j] <= sum && sum <= high[k][j]));
     if (!holds || !whole) return holds;
+    if (this.wholes[name]) return this.n > LARGEST_WHOLE ? null : this.decide(this.wholes[name]);
     const { least } = this.content.sets[name]; // counts that must not be there, where they are known
     return least ? !least.some((counts) => counts.every((count, code) => numbers[code] >= count)) : null;
+  }
+
+  // Whether a function of all agents holds, on their records.
+  decide({ exports, records, size }) {
+    const { population } = this.machine;
+    const parameters = bytesOf(this.sizeOf(this.n).parameters);
+    const place = 8 * Math.ceil(exports.__heap_base.value / 8);
+    const end = place + 32 + parameters.length + 8 + this.n * size;
+    const missing = end + ROOM + this.n * ROOM_EACH - exports.memory.buffer.byteLength;
+    if (missing > 0) exports.memory.grow(Math.ceil(missing / 65536));
+    const memory = new Uint8Array(exports.memory.buffer);
+    memory.set(parameters, place + 32);
+    const agents = 8 * Math.ceil((place + 32 + parameters.length) / 8);
+    for (let agent = 0; agent < this.n; agent++) memory.set(records.subarray(population[agent] * size, (population[agent] + 1) * size), agents + agent * size);
+    exports.begin_room?.(end);
+    let status;
+    try {
+      status = exports.decide(place, place + 8, agents, this.n, place + 32);
+    } catch (error) {
+      if (!(error instanceof WebAssembly.RuntimeError)) throw error;
+      return null; // it needs more memory than this
+    }
+    return status ? null : new Int32Array(exports.memory.buffer, place, 1)[0] !== 0;
   }
 
   // The exact step at which `safe` was entered after the last disturbance.
@@ -465,7 +492,7 @@ export class Laboratory {
     const { applied } = this;
     if (isSafe === false) this.outside = { snapshot: this.machine.snapshot(), applied };
     else if (isSafe && !this.healing.has(applied)) {
-      const entry = this.goals.safe && this.outside?.applied === applied ? this.entry("safe") : null;
+      const entry = this.outside?.applied === applied ? this.entry("safe") : null;
       this.healing.set(applied, { step: entry ?? this.step, exact: entry !== null });
     }
     const told = { since: this.since, disturbed: applied > 0 };
@@ -478,13 +505,28 @@ export class Laboratory {
     const { snapshot } = this.outside;
     this.machine.seek(this.goals.quiet);
     this.machine.restore(snapshot);
-    this.machine.seek(this.goals[name]);
-    const isMet = snapshot.step === limit || this.machine.advance(limit);
-    const { step } = this.machine;
+    const step = this.goals[name] ? this.firstMet(name, limit) : this.content.sets[name].closed ? this.firstInside(name, snapshot, limit) : null;
     this.machine.seek(this.goals.quiet);
     this.machine.restore(now);
     this.machine.made = made;
-    return isMet ? step : null;
+    return step;
+  }
+
+  firstMet(name, limit) {
+    this.machine.seek(this.goals[name]);
+    return this.step === limit || this.machine.advance(limit) ? this.step : null;
+  }
+
+  // The first step inside a closed set after a snapshot that is outside, by halving; at `limit` it is inside.
+  firstInside(name, snapshot, limit) {
+    let [outside, inside] = [snapshot, limit];
+    while (inside - outside.step > 1) {
+      this.machine.restore(outside);
+      this.machine.advance(outside.step + Math.floor((inside - outside.step) / 2));
+      if (this.isInside(name, this.machine.census(), true)) inside = this.step;
+      else outside = this.machine.snapshot();
+    }
+    return inside;
   }
 
   noteRow(values) {
@@ -540,6 +582,17 @@ function measure({ reduce, values }, numbers, n) {
     high = Math.max(high, values[code]);
   }
   return reduce === "count" ? sum : reduce === "mean" ? sum / n : reduce === "minimum" ? low : high;
+}
+
+const bytesOf = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+
+// The sets that functions of all agents decide, by name: their modules, and the records that they read.
+function wholesOf({ modules = {}, records }) {
+  const made = Object.entries(modules).filter(([, text]) => text).map(([name, text]) => {
+    const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytesOf(text)), {});
+    return [name, { exports, records: bytesOf(records.bytes), size: records.size }];
+  });
+  return Object.fromEntries(made);
 }
 
 const divisor = (a, b) => (b ? divisor(b, a % b) : a);
