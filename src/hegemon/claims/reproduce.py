@@ -260,7 +260,7 @@ def work_on_claim(task: dict[str, Any]) -> dict[str, Any]:
                 name_protocol(task["file"])  # the driver has imported it: somebody named it there
             claim = claims_of(task["file"])[task["claim"]]
             record, table = run_claim(claim, task["scale"], folder, task["seed"], task["workers"])
-        except Exception as error:
+        except Exception as error:  # a process of its own reports whatever a claim raises, with its trace
             return {"failed": traceback.format_exc(), "sentence": sentence(error)}
         finally:
             folder.memory.close()

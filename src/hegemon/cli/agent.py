@@ -48,7 +48,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 130
     except SystemExit as error:  # argparse has said why
         return error.code if isinstance(error.code, int) else 2
-    except Exception as error:
+    except Exception as error:  # the program's last line: a sentence, and an exit code
         code, text = failures.sentence(error)
         print(f"hegemon: {text}", file=sys.stderr)
         return code

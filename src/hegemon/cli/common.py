@@ -97,7 +97,7 @@ def write_all(files: Files) -> Exception | None:
         if path is not None:
             try:
                 write(path)
-            except Exception as error:
+            except Exception as error:  # one file fails; the others are still written, and then it is raised
                 failure = failure or error
     return failure
 

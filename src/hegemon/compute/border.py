@@ -75,7 +75,7 @@ def _forgiving(kernel: Any, method: str, prepare: Callable[[], None] = lambda: N
         try:
             prepare()
             return load(signature, context)
-        except Exception:
+        except Exception:  # an archive of any other version: it is removed, and compiled again
             cache.flush()
             return None
 

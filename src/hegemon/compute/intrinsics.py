@@ -112,7 +112,7 @@ def _attempt(typing_context: Any, function: Any, scratch: Any, parameters: Any, 
 def _attempt_plainly(scratch, parameters, layout, result):  # type: ignore[no-untyped-def]
     try:
         return react(scratch, parameters, layout, result)  # noqa: F821 - bound by part
-    except Exception:
+    except Exception:  # the author's code; the kernel hears that it failed, and is refused with the place
         return FAILED
 
 

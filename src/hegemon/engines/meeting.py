@@ -89,7 +89,7 @@ class Meeting:
         result = np.array([first, second, coin, *[0] * self._marks], np.int64)
         try:
             self._raising()(np.zeros(2, self._state), self._parameters, self._layout, result)
-        except Exception as error:
+        except Exception as error:  # the author's code may raise anything; its error is the answer
             return error
         return None
 

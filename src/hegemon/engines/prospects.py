@@ -121,7 +121,7 @@ class Prospects:
         if (i, j) not in self._after:
             try:
                 self._after[i, j] = sorted(set(self.protocol.outcomes(i, j)))
-            except Exception as error:
+            except Exception as error:  # the author's code: nothing is settled
                 raise Unsettled from error
         return self._after[i, j]
 
@@ -135,7 +135,7 @@ class Prospects:
                 self._marks[code] = sum(holds(one, state) << k for k, one in enumerate(self.stop.conditions))
             except InvalidInput:
                 raise
-            except Exception as error:
+            except Exception as error:  # the same
                 raise Unsettled from error
         return self._marks[code]
 

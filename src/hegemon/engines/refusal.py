@@ -87,7 +87,7 @@ def _in_words(place: str, failure: str) -> Iterator[None]:
         yield
     except InvalidInput as problem:
         raise InvalidInput(f"{problem} ({place})") from None
-    except Exception as problem:
+    except Exception as problem:  # in the author's code: said with the place
         raise InvalidInput(f"{failure}: {type(problem).__name__}: {problem}{authors.place(problem)}") from None
 
 

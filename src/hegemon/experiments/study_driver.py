@@ -198,7 +198,7 @@ class StudyDriver:
             return
         except InvalidInput:
             raise
-        except Exception as error:
+        except Exception as error:  # another machine may fail in any way
             raise Unfinished(f"a worker of {self.pool.name} cannot work: {type(error).__name__}: {error}") from error
         if answer.get("unwritten"):
             raise InvalidInput(answer["unwritten"])

@@ -60,7 +60,7 @@ def work(task: dict[str, Any]) -> dict[str, Any]:
             answer["alone"] += part.is_alone
     except InvalidInput as error:
         answer["error"] = str(error)
-    except Exception as error:
+    except Exception as error:  # a case that fails is reported; the others go on
         answer["error"] = f"{type(error).__name__}: {error}"
     seconds = time.perf_counter() - begin
     if rows.count:

@@ -84,7 +84,7 @@ class _Frame:
             return operation(*operands)
         except (Failure, _Leave):
             raise
-        except Exception as error:
+        except Exception as error:  # what an author's operation raises, with its line
             raise Failure(error, self._function.file, line) from error
 
     # -- statements ----------------------------------------------------------------------------------------
@@ -160,7 +160,7 @@ class _Frame:
                 value = next(items)
             except StopIteration:
                 return
-            except Exception as error:
+            except Exception as error:  # what an author's iterator raises, with its line
                 raise Failure(error, self._function.file, over.line) from error
             yield value
 

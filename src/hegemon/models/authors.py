@@ -30,7 +30,7 @@ def authored(what: str, instead: str = "fix it") -> Iterator[None]:
         yield
     except InvalidInput:
         raise
-    except BaseException as error:
+    except BaseException as error:  # an author's code may raise anything
         pass_interrupt(error)
         raise InvalidInput(f"{what} fails{place(error)}: {sentence(error)}; {instead}") from error
 

@@ -46,7 +46,7 @@ def call_node(
         calls = node.calls
     except InvalidInput:
         raise
-    except Exception as error:
+    except Exception as error:  # an author's code may raise anything
         what = f"{type(error).__name__}: {error}"
         raise InvalidInput(f"{protocol.id}: {function} fails at {who} in round {now}: {what}") from error
     finally:
@@ -113,7 +113,7 @@ def measured(protocol: MessageProtocol, nodes: list[Any], known: Mapping[str, An
         found = protocol.measure(nodes)
     except InvalidInput:
         raise
-    except Exception as error:
+    except Exception as error:  # an author's code may raise anything
         raise InvalidInput(f"{protocol.id}: measure fails: {type(error).__name__}: {error}") from error
     if not isinstance(found, dict):
         raise InvalidInput(f"{protocol.id}: measure returns {found!r}; return a dictionary of measures by name")

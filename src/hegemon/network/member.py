@@ -153,7 +153,7 @@ class Member:
         for callback in self._callbacks:
             try:
                 callback(event)
-            except Exception as error:
+            except Exception as error:  # a user's callback must not end the member; the loop reports it
                 asyncio.get_running_loop().call_exception_handler({"message": "an event callback", "exception": error})
 
     def _close(self) -> None:
@@ -272,7 +272,7 @@ class MemberThread:
     def _run(self) -> None:
         try:
             asyncio.run(self._run_member())
-        except BaseException as error:
+        except BaseException as error:  # the thread's end is raised where the member is waited for
             self._error = error
         finally:
             self._ready.set()

@@ -23,7 +23,7 @@ class Maker:
         def make() -> None:
             try:
                 ends.append(Session(**vars(record)))
-            except Exception as error:
+            except Exception as error:  # the error is the answer, and is raised by who asked
                 ends.append(error)
 
         self._thread = threading.Thread(target=make, daemon=True)

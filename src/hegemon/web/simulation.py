@@ -257,7 +257,7 @@ class Simulation:
             return
         except StopIteration:
             pass
-        except Exception as error:
+        except Exception as error:  # a command that fails is refused on the page; the run goes on
             answer = refused(error)
         self.changed = True
         self._end_jump(answer)
@@ -299,7 +299,7 @@ class Simulation:
         self._obeyed += command["do"] != "frame"
         try:
             answer = self._obey(number, command)
-        except Exception as error:
+        except Exception as error:  # a command that fails is refused on the page; the run goes on
             answer = refused(error)
         if answer is not None:
             self._answer(number, answer)

@@ -184,7 +184,7 @@ class Agents(Engine):
         self._pace.start()
         try:
             done, ended = self._move(min(limit - self.step, self._pace.amount))
-        except Exception as error:
+        except Exception as error:  # in the author's code: said with the two states
             self._refuse(error)
         self._pace.done(done)
         if ended == FAILED:

@@ -192,7 +192,7 @@ class Events(Engine):
     def _run(self, kernel: Callable[..., Any], *arguments: Any) -> Any:
         try:
             return kernel(self._population, self._rules, self._arcs, self._clock, *arguments)
-        except Exception as error:
+        except Exception as error:  # in the author's code: said with the two states
             self._refuse(error)
 
     def _refuse(self, error: BaseException | None = None) -> NoReturn:

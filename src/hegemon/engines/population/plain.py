@@ -133,7 +133,7 @@ class PlainPopulation(Engine):
         try:
             self.protocol.meet(a, b, coin)
             return self.space.code(a), self.space.code(b)
-        except Exception as error:
+        except Exception as error:  # in the author's code: said with the two states
             calculated = isinstance(error, InvalidInput) and not isinstance(error, WrongField)
             refuse_interaction(self.protocol, first, second, [coin], error if calculated else None)
 

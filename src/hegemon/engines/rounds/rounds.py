@@ -274,7 +274,7 @@ class Rounds(Engine):
             try:
                 room, new = self.shares.room(), self.new_frame()
                 return not self.bound.sweep(low, high, room, frame, new, self.step, self._coins, self.given)
-            except Exception:
+            except Exception:  # in the author's code: this is the part that fails
                 return True
 
         refuse_update(self.protocol, self.topology, self.unpacked(self.words), self.step, fails, error)

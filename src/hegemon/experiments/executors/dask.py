@@ -128,7 +128,7 @@ class Batches(Gathering):
         futures = [[item[0] for item in bundle] for bundle in bundles]
         try:  # no retries: the driver decides about dead workers, since it knows what is in the store
             tasks = self._client.map(_call_all, calls, pure=False, retries=0)
-        except Exception as error:
+        except Exception as error:  # the cluster may fail in any way: who waits gets the error
             for future in (one for bundle in futures for one in bundle):
                 future.set_exception(error)
             return
@@ -143,7 +143,7 @@ class Batches(Gathering):
         for task, futures in ended.items():
             try:
                 seconds, found = answers[task] if task in answers else task.result()
-            except Exception as error:
+            except Exception as error:  # a task's error is that of its futures
                 for future in futures:
                     future.set_exception(error)
                 continue
@@ -162,6 +162,6 @@ def _call_all(calls: list[tuple[Any, ...]]) -> tuple[float, list[tuple[Any, ...]
     for function, args, kwargs in calls:
         try:
             found.append((function(*args, **kwargs), None))
-        except Exception as error:
+        except Exception as error:  # a task's error travels back to its driver
             found.append((None, error))
     return time.perf_counter() - begin, found

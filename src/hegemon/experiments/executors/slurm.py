@@ -93,5 +93,5 @@ def _answer(future: Future[Any], job: Any) -> None:
         future.set_result(job.result())
     except submitit.core.utils.UncompletedJobError as error:
         future.set_exception(JobLost(str(error).split("\n")[0]))
-    except Exception as error:
+    except Exception as error:  # a task's error is that of its future
         future.set_exception(error)

@@ -252,7 +252,7 @@ class Crowd:
         tried = self.model.tried
         try:
             failed = kernel(*arguments)
-        except Exception as error:
+        except Exception as error:  # in the author's code: said with the two states
             refuse_interaction(self.process.protocol, tried[0], tried[1], [0], error)
         if failed:
             refuse_interaction(self.process.protocol, tried[0], tried[1], [0])

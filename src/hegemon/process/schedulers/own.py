@@ -37,7 +37,7 @@ class OwnScheduler(Scheduler):
         try:
             found = self._choose(step, agents, *(below,) * (self._takes == 3))
             i, j = (int(one) for one in found)
-        except Exception as error:
+        except Exception as error:  # a user's function may raise anything
             raise InvalidInput(
                 f"the scheduler {self.name} fails at step {step}: {type(error).__name__}: {error}"
             ) from None

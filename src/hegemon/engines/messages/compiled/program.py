@@ -94,7 +94,7 @@ class Program:
         """A member of the protocol: a number or a text that is known before the run."""
         try:
             value = plain(getattr(self.protocol, node.attr))
-        except Exception as error:
+        except Exception as error:  # an author's property may raise anything; plain nodes raise it
             raise Untranslatable(f"`{ast.unparse(node)}` cannot be read: {error}", node) from None
         if isinstance(value, float):
             return self._place(self.reals, "reals", node.attr), REAL
