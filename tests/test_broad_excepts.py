@@ -1,4 +1,4 @@
-"""Whatever catches every exception is listed here, and says why where it stands: a broad `except` can hide an answer."""
+"""Whatever catches every exception is listed here, and says why where it stands: a broad `except` hides errors."""
 
 import ast
 from pathlib import Path
