@@ -274,3 +274,16 @@ def test_a_model_for_prism_has_labels_of_joined_sets():
         for name, label in labels.items():
             inside = eval(label.replace("&", "and").replace("|", "or"), counts)
             assert inside == protocol.sets[name].contains(agents, protocol.p, protocol.values), (name, codes)
+
+
+def test_a_value_that_a_class_of_another_file_reads_is_read(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    base = "import hegemon as hg\n\nclass Basis(hg.Pairwise):\n    share = 3\n"
+    (tmp_path / "the_basis.py").write_text(base)
+    user = "class User(Basis):\n    def start_some(self, rng):\n        return [self.share]\n"
+    (tmp_path / "the_user.py").write_text(f"from the_basis import Basis\n\n{user}")
+    from the_user import Basis, User
+
+    assert User(4).share == 3
+    with pytest.raises(InvalidInput, match=r"Basis: nobody reads share \(the_basis.py, line 4\)"):
+        Basis(4)

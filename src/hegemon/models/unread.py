@@ -1,7 +1,7 @@
 """What an author's class declares and nobody reads is refused by name: a constant left over, or a name misspelt.
 
-A declaration is read if the laboratory knows its name or its kind, or if the file of the class mentions the name. Names
-that begin with `_` are the author's own business, and a class without a file is not looked at.
+A declaration is read if the laboratory knows its name or its kind, or if the file of the class, or of one based on it,
+mentions the name. Names that begin with `_` are the author's own business, and a class without a file is not looked at.
 """
 
 import ast
@@ -9,6 +9,7 @@ import inspect
 import sys
 import textwrap
 import types
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
@@ -26,13 +27,12 @@ def require_read(cls: Any) -> None:
     """Raise InvalidInput for a name that an author's class, or one of its bases, declares in vain."""
     base = base_of(cls)
     hooks = (*cls.functions, "validate", "safe", *BODIES, *APPEARANCE)
-    for kind in cls.__mro__[: cls.__mro__.index(base)]:
-        if kind.__module__.startswith("hegemon."):
-            continue
+    kinds = [kind for kind in cls.__mro__[: cls.__mro__.index(base)] if not kind.__module__.startswith("hegemon.")]
+    for kind in kinds:
         doubtful = [name for name, value in vars(kind).items() if not _is_known(name, value, cls, base, hooks)]
         written = declarations(kind) if doubtful else ()
         for name in doubtful:
-            if name in written and name not in _mentioned(_file_of(kind)):
+            if name in written and not any(name in _mentioned(_file_of(one)) for one in kinds):
                 raise InvalidInput(
                     f"{cls.__name__}: nobody reads {name}{declared(cls, name)}{meant(name, hooks)}; a class declares "
                     "its State, parameters, sets, observables, starts and functions: begin a name of your own with _"
@@ -54,7 +54,9 @@ def _file_of(kind: type) -> str:
     try:
         return inspect.getsource(sys.modules[kind.__module__])
     except (KeyError, OSError, TypeError):
-        return textwrap.dedent(inspect.getsource(kind))
+        with suppress(OSError, TypeError):
+            return textwrap.dedent(inspect.getsource(kind))
+        return ""
 
 
 @lru_cache(maxsize=64)
