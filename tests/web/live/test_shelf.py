@@ -7,7 +7,6 @@ import pytest
 from hegemon.cli.main import main
 from hegemon.errors import InvalidInput
 from hegemon.protocols import CATALOGUE
-from hegemon.runs.record import RunRecord
 from hegemon.web.live import shelf
 from hegemon.web.live.content import require_live
 
@@ -45,5 +44,4 @@ def test_what_is_live_on_the_shelf_is_live(name):
     try:
         require_live(shelf.record_of(CATALOGUE[name]))
     except InvalidInput as error:
-        with pytest.raises(InvalidInput, match=re.escape(str(error)[:60])):
-            require_live(RunRecord(CATALOGUE[name](n=shelf.NUMBERS[0])))
+        assert "a live page runs population protocols" in str(error) or "is too large for a live page" in str(error)

@@ -21,6 +21,7 @@ from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration, Group
 from hegemon.models.naming import chosen_parameters
 from hegemon.models.population import PopulationProtocol
+from hegemon.models.protocol import Protocol
 from hegemon.process.membership import Membership
 from hegemon.process.schedulers.uniform import all_arcs
 from hegemon.process.stopping import Stop, never, parse_stop
@@ -66,11 +67,18 @@ def table_of(protocol: PopulationProtocol) -> np.ndarray:
     return table
 
 
+def require_model(kind: type[Protocol]) -> None:
+    """Raise InvalidInput if protocols of this model are never live."""
+    if not kind.model.has_interactions or kind.model.has_objects:
+        raise InvalidInput(
+            f"a live page runs population protocols, and {kind.id} is a protocol {kind.model.kind}{HERE}"
+        )
+
+
 def require_live(record: RunRecord) -> None:
     """Raise InvalidInput, with the reason, if no page can run this record by itself."""
-    protocol, model = cast(PopulationProtocol, record.protocol), record.protocol.model
-    if not model.has_interactions or model.has_objects:
-        raise InvalidInput(f"a live page runs population protocols, and {protocol.id} is a protocol {model.kind}{HERE}")
+    protocol = cast(PopulationProtocol, record.protocol)
+    require_model(type(protocol))
     record.require_known()
     SUPPORTS.require(record.given)
     if record.engine not in ("auto", "agents"):

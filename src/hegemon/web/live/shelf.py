@@ -12,7 +12,7 @@ from hegemon.models.protocol import Protocol
 from hegemon.protocols import CATALOGUE
 from hegemon.runs.record import RunRecord
 from hegemon.web.film import read_page
-from hegemon.web.live.content import require_live
+from hegemon.web.live.content import require_live, require_model
 from hegemon.web.live.page import LivePage, policy_of
 
 STYLE = "main { display: block; max-width: 60rem; } td { padding: .2rem 1rem .2rem 0; vertical-align: top; }"
@@ -21,6 +21,7 @@ NUMBERS = (40, 20, 12, 8, 6)  # of agents: the first with which a protocol is li
 
 def record_of(kind: type[Protocol]) -> RunRecord:
     """The run with which a protocol begins on the shelf; InvalidInput, with the first reason, if no page can run it."""
+    require_model(kind)
     reason: InvalidInput | None = None
     for n in NUMBERS:
         try:
