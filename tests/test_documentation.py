@@ -3,6 +3,7 @@
 import ast
 import importlib.util
 import inspect
+import linecache
 import os
 import re
 import shlex
@@ -49,7 +50,9 @@ def test_python_runs(attributes, text, tmp_path, monkeypatch):
         compile(text, "block", "exec")
         return
     monkeypatch.chdir(tmp_path)
-    exec(compile(text, "block", "exec"), {"__name__": "block"})
+    name = f"<block {hash(text)}>"
+    linecache.cache[name] = len(text), None, text.splitlines(True), name  # as a notebook keeps it
+    exec(compile(text, name, "exec", dont_inherit=True), {"__name__": "block"})
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
