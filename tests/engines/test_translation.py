@@ -1,6 +1,5 @@
 """Random programs in machine code do what CPython does, or are refused with the line."""
 
-import ast
 import operator
 import re
 from collections import Counter, namedtuple
@@ -106,18 +105,16 @@ def compared(numbers, seeds=4):
 
 
 def test_random_programs_do_in_machine_code_what_python_does():
-    wrong, seen = compared(range(40))
+    wrong, seen = compared(range(30))
     assert not wrong
-    assert seen["equal"] > 20 and seen["ZeroDivisionError"]
+    assert seen["equal"] > 15 and seen["ZeroDivisionError"]
 
 
-@pytest.mark.parametrize(("rules", "operation", "wrong"), [
-    ("NUMBERED", "-", operator.add), ("PLAIN", "<", ast.LtE), ("NUMBERED", "//", operator.mod),
-])  # fmt: skip
-def test_a_wrong_rule_is_caught(monkeypatch, rules, operation, wrong):
-    monkeypatch.setitem(getattr(translation, rules), operation, wrong)
+@pytest.mark.parametrize(("operation", "wrong"), [("-", operator.add), ("//", operator.mod)])
+def test_a_wrong_rule_is_caught(monkeypatch, operation, wrong):
+    monkeypatch.setitem(translation.NUMBERED, operation, wrong)
     monkeypatch.setattr(compilation, "CHECKS", f"{operation} is {wrong.__name__}")  # its kernels are kept apart
-    assert compared(range(60, 80))[0]
+    assert compared(range(60, 76), 2)[0]
 
 
 @pytest.mark.full
