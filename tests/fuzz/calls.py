@@ -319,7 +319,7 @@ MORE_SENSE: dict[str, Callable[[Any], bool]] = {
     "starts": each(is_text), "folder": each(is_path), "probability": is_real, "exact": each(at_least_one), "of": named(is_scalar),
     "protocol": lambda value: value is hg.Pairwise or isinstance(value, hg.Pairwise) or is_text(value), "twin": lambda value: False,
     "protocols": lambda value: value is hg.Pairwise or each(lambda one: one is hg.Pairwise)(value), "topology": is_path,
-    "values": each(each(is_scalar)), "full": named(lambda value: True), "leader": each(hashable), "cases": each(named(IS_AXIS)),
+    "values": each(each(is_scalar)), "full": named(lambda value: True), "leader": some(each(hashable), lambda value: isinstance(value, set)), "cases": each(named(IS_AXIS)),
 }  # fmt: skip
 
 

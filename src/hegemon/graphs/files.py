@@ -10,7 +10,7 @@ from xml.etree.ElementTree import ParseError
 
 import numpy as np
 
-from hegemon.errors import InvalidInput
+from hegemon.errors import InvalidInput, shown
 from hegemon.files import note_reading
 from hegemon.graphs.topology import Topology
 
@@ -78,7 +78,7 @@ def _from_edge_list(path: Path, text: str) -> Topology:
         edge = tuple(label.strip() for label in content.split("," if "," in content else None))
         if len(edge) != 2 or not all(edge):
             raise InvalidInput(
-                f"line {number} of {str(path)!r} is {line.strip()!r}, but a line must hold "
+                f"line {number} of {str(path)!r} is {shown(line.strip())}, but a line must hold "
                 "two node labels, 'u v' or 'u,v': correct it, or begin it with '#'"
             )
         _require_simple(f"line {number} of {str(path)!r}", *edge, directed, seen)

@@ -19,7 +19,7 @@ LARGEST_COMPLETE = 2**60  # nodes of an implicit complete graph
 LARGEST_COMPLETE_IN_MEMORY = 20_000  # nodes of a complete graph whose arcs may be written out
 KINDS = {"complete": "complete graph", "directed-ring": "directed ring", "oriented-ring": "oriented ring"}
 LARGEST_IN_MEMORY = 2**28  # nodes, or arcs, of any other graph
-NODES = doors.whole(0, LARGEST_COMPLETE)
+NODES = doors.whole(1, LARGEST_COMPLETE)
 ROWS = doors.several(doors.instance("an array", "numpy:ndarray"), fewest=2, most=2) | doors.none
 PER_ARC, PER_NODE = 80, 40  # bytes, at most, while a graph is built and searched and its spectrum is computed
 PER_PAIR = 30  # bytes, for each arc of a complete graph that is written out

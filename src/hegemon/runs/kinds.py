@@ -1,6 +1,7 @@
 """What the options of public functions may be in Python, where several functions take them."""
 
 from functools import partial
+from typing import Any
 
 from hegemon import doors
 from hegemon.graphs import kinds
@@ -56,6 +57,11 @@ OBSERVED = (
 )
 
 
+def _in_a_file(value: Any) -> Any:
+    """A fraction as a text, which is as exact."""
+    return value if isinstance(value, bool | int | float | str) else str(value)
+
+
 def _read_protocol(value: object) -> object:
     if isinstance(value, type):
         raise doors.Wrong("is a class: make an instance of it with n=…")
@@ -65,10 +71,11 @@ def _read_protocol(value: object) -> object:
 _PROTOCOL = doors.instance("a protocol", "hegemon.models.protocol:Protocol")
 PROTOCOL = doors.Kind("an instance of a protocol, such as hegemon.Pairwise(n=100)", _read_protocol)
 PROTOCOL_CLASS = doors.subclass("the class of a protocol, such as hegemon.Pairwise", "hegemon.models.protocol:Protocol")
+_ENTRY = doors.Kind(doors.scalar.says, lambda value: _in_a_file(doors.scalar.read(value)))
 VALUE = (  # of an axis: a file keeps it
-    doors.scalar
+    _ENTRY
     | doors.none
-    | doors.several(doors.scalar)
+    | doors.several(_ENTRY)
     | doors.Kind("a path", lambda value: str(doors.path.read(value)))
 )
 
