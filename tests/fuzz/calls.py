@@ -239,6 +239,10 @@ def is_real(value: Any) -> bool:
     return isinstance(value, int | float | np.number | fractions.Fraction) and value is not True and value is not False
 
 
+def is_decimal(value: Any) -> bool:
+    return isinstance(value, decimal.Decimal) and value.is_finite()
+
+
 def is_scalar(value: Any) -> bool:
     return is_text(value) or is_real(value) or isinstance(value, bool)
 
@@ -295,8 +299,8 @@ SENSE: dict[str, Callable[[Any], bool]] = {
     ),
     **dict.fromkeys(["checkpoint", "out", "store", "file", "folder", "disturbances", "cases"], is_path),
     "n": IS_SIZES, "measure": IS_SIZES, "s": some(is_whole, is_text), "r_max": some(is_whole, is_text), "N": some(is_whole, is_text),
-    "loss": some(is_real, is_text), "one_sided": some(is_real, is_text), "duplicate": some(is_real, is_text),
-    "relative": some(is_real, is_text), "memory": is_real, "hold": some(is_real, is_text), "risk": is_real,
+    "loss": some(is_real, is_text, is_decimal), "one_sided": some(is_real, is_text, is_decimal), "duplicate": some(is_real, is_text, is_decimal),
+    "relative": some(is_real, is_text, is_decimal), "memory": is_real, "hold": some(is_real, is_text), "risk": is_real,
     "n_at_most": at_least_one, "interactions_per_second": is_real, "quantiles": each(is_real), "low": is_scalar, "high": is_scalar,
     "default": is_scalar, "choices": each(is_text), "length": some(at_least_one, is_text), "count": is_whole,
     "agents": some(is_whole, each(is_whole)), "values": named(lambda value: True), "number": some(is_whole, is_text),
@@ -316,7 +320,7 @@ MORE_SENSE: dict[str, Callable[[Any], bool]] = {
     "until": is_object, "scheduler": is_object, "delay": is_object, "rates": each(some(is_text, lambda value: isinstance(value, Rate))),
     "crashes": each(is_text), "observe": some(each(is_text), named(is_object), named(lambda value: isinstance(value, type(hg.count(len))))),
     "exponents": each(is_real), "candidates": each(some(is_real, is_text)), "by": each(is_text), "laws": each(is_text),
-    "starts": each(is_text), "folder": each(is_path), "probability": is_real, "exact": each(at_least_one), "of": named(is_scalar),
+    "starts": each(is_text), "folder": each(is_path), "probability": is_real, "exact": each(at_least_one), "of": named(some(is_scalar, each(is_scalar))),
     "protocol": lambda value: value is hg.Pairwise or isinstance(value, hg.Pairwise) or is_text(value), "twin": lambda value: False,
     "protocols": lambda value: value is hg.Pairwise or each(lambda one: one is hg.Pairwise)(value), "topology": is_path,
     "values": each(each(is_scalar)), "full": named(lambda value: True), "leader": some(each(hashable), lambda value: isinstance(value, set)), "cases": each(named(IS_AXIS)),
@@ -327,7 +331,9 @@ def is_sense(name: str, option: str, value: Any) -> bool:
     """Whether somebody can mean this value by this option."""
     named_here = inspect.signature(table()[name][0]).parameters.get(option)
     if value is None and (
-        named_here is None or named_here.default is None or option in ("seed", "default", "k", "s", "r_max", "N")
+        named_here is None
+        or named_here.default is None
+        or option in ("seed", "default", "k", "s", "r_max", "N", "workers")
     ):
         return True
     if named_here is not None and value is named_here.default:

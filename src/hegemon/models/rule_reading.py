@@ -108,7 +108,7 @@ def _shares(start: Any, known: Mapping[Any, None]) -> dict[Any, int]:
         return {next(iter(known)): 1} if known else {}
     if not isinstance(start, Mapping):
         start = {start: 1}
-    exact = {state: probability(share, f"the start of {state!r}", most=None) for state, share in start.items()}
+    exact = {state: probability(share, f"the start of {shown(state)}", most=None) for state, share in start.items()}
     if not exact or sum(exact.values()) <= 0:
         raise InvalidInput("the start has no agents; give a state, or shares such as {'A': 51, 'B': 49}")
     strange = [state for state in exact if known and state not in known]

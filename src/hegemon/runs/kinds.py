@@ -73,10 +73,7 @@ PROTOCOL = doors.Kind("an instance of a protocol, such as hegemon.Pairwise(n=100
 PROTOCOL_CLASS = doors.subclass("the class of a protocol, such as hegemon.Pairwise", "hegemon.models.protocol:Protocol")
 _ENTRY = doors.Kind(doors.scalar.says, lambda value: _in_a_file(doors.scalar.read(value)))
 VALUE = (  # of an axis: a file keeps it
-    _ENTRY
-    | doors.none
-    | doors.several(_ENTRY)
-    | doors.Kind("a path", lambda value: str(doors.path.read(value)))
+    _ENTRY | doors.none | doors.several(_ENTRY) | doors.Kind("a path", lambda value: str(doors.path.read(value)))
 )
 
 # the kinds by the names of parameters: a function states those that mean something else there
