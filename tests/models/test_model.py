@@ -15,6 +15,7 @@ from hegemon.network.swarm import Swarm
 from hegemon.runs.capabilities import supporting
 from hegemon.runs.record import MadeRecord
 from hegemon.runs.run import Run
+from hegemon.runs.trajectory import Trajectory
 from hegemon.runs.trial import Course, Trial
 from hegemon.web.layout import require_watchable
 
@@ -66,6 +67,9 @@ class Toss(Course):
 
     def __init__(self, record: MadeRecord):
         self.record = record
+
+    def begin(self, trial: Trial) -> Trajectory:
+        raise AssertionError("nobody follows a toy")
 
     def __call__(self, trial: Trial) -> Run:
         protocol = self.record.protocol

@@ -151,7 +151,7 @@ def test_another_stop_is_sought_and_then_forgotten():
 def test_changes_are_told_while_nothing_else_changes():
     record = MadeRecord(hg.Pairwise(n=6), seed=3, engine="agents")
     trajectory = course_of(record).begin(Trial())
-    changes = Changes(record.protocol, trajectory)
+    changes = Changes(trajectory)
     while not trajectory.run(trajectory.step + 1):
         pass
     assert len(changes.lines) == 5 and trajectory.step == hg.simulate(**vars(record)).steps

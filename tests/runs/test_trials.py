@@ -143,7 +143,7 @@ def test_together_is_faster_only_where_it_is_used():
 
 def old_coins(self, trial, configuration, key, step):
     """A twin: goes on with coins that have decided something already."""
-    return true_go_on(self, trial, configuration, stream(self.asked.seed, trial.trial, KERNEL), step)
+    return true_go_on(self, trial, configuration, stream(self.record.seed, trial.trial, KERNEL), step)
 
 
 def lost_steps(self, trial, configuration, key, step):

@@ -56,7 +56,7 @@ def trace(record: RunRecord, end: int, wanted: int) -> list[str]:
     record = replace(record, observe=False, at=None, every=None)
     trajectory = course_of(MadeRecord(**vars(record))).begin(Trial())
     trajectory.plan = replace(trajectory.plan, is_ended=False)  # it ended where the run did
-    changes = Changes(record.protocol, trajectory)
+    changes = Changes(trajectory)
     if record.protocol.model.wakes:
         trajectory.run(end)
         return changes.lines[:wanted] if wanted >= 0 else changes.lines[wanted:]

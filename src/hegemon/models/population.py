@@ -1,7 +1,7 @@
 """Population protocols: two agents meet, both may change (Angluin et al., Distributed Computing 2006)."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -23,6 +23,8 @@ class PopulationProtocol(CoinProtocol):
     """
 
     interact: Callable[..., Any]  # (a, b, p) -> None, or (a, b, p, coins) -> None
+
+    coins_of_losses: ClassVar[tuple[str, ...]] = ()  # not the author's: see `unreliable`
 
     model = POPULATION
     functions = {"interact": "a, b, p", "output": "a, p", "label": "a, p", "highlight": "a, p"}

@@ -70,6 +70,7 @@ def _derived(kind: Any, lost: Fraction, halved: Fraction) -> Any:
         "__doc__": kind.__doc__,
         "__module__": kind.__module__,
         "is_one_sided": bool(halved),
+        "coins_of_losses": (DELIVERY, ANSWER),
         "id": kind.id,
         "Coins": type("Coins", (), {"__annotations__": coins}),
         "interact": _interact(kind.interact, fields, own, bool(lost), bool(halved)),

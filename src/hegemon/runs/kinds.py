@@ -52,6 +52,7 @@ DELAY = doors.text | doors.none | doors.function(4, "a function of (time, sender
 POINTS = doors.several(doors.whole(), most=MOST_POINTS) | doors.none
 OBSERVED = (
     doors.switch
+    | doors.text
     | doors.several(doors.text)
     | doors.mapping(doors.instance("an observable", "hegemon.models.observables:Observable"))
 )

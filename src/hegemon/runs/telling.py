@@ -15,8 +15,9 @@ class Changes(Observer):
     """Follows a trajectory. `lines` has one for every step that changes a state, where steps are made one by one; for
     nodes that send messages, one for every message and every decision."""
 
-    def __init__(self, protocol: Protocol, trajectory: Trajectory):
-        self.protocol, self.lines, self._decided = protocol, list[str](), dict[int, Any]()
+    def __init__(self, trajectory: Trajectory):
+        self.protocol: Protocol = trajectory.plan.protocol
+        self.lines, self._decided = list[str](), dict[int, Any]()
         self.engine: Any = trajectory.engine
         trajectory.observer, trajectory.notice = self, self._happened
 
@@ -81,9 +82,12 @@ def told_interaction(protocol: PopulationProtocol, pair: Sequence[int], before: 
     """A sentence on two codes that meet; empty if nothing changes."""
     (first, second), space, after = pair, protocol.space, protocol.transition_codes(before[0], before[1], coin)
     (a, b), (c, d) = ([space.mapping_of(int(code)) for code in codes] for codes in (before, after))
-    return (
-        "" if (a, b) == (c, d) else Interaction(first, second, (a, b), (c, d), protocol.coins.mapping(coin)).sentence()
-    )
+    if (a, b) == (c, d):
+        return ""
+    coins = {
+        name: value for name, value in protocol.coins.mapping(coin).items() if name not in protocol.coins_of_losses
+    }
+    return Interaction(first, second, (a, b), (c, d), coins).sentence()
 
 
 def shown_object(agent: Any) -> dict[str, Any]:
