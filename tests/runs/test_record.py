@@ -17,6 +17,7 @@ from hegemon.models.model import MODELS
 from hegemon.process.messages.crashes import read_crashes
 from hegemon.runs.rates import read_rates
 from hegemon.runs.record import RUN_OPTIONS, RunRecord
+from hegemon.runs.values import read_observed
 
 COMMAND = typer.main.get_command(application(["run"])).commands["run"]
 PROTOCOLS = {
@@ -89,6 +90,11 @@ def values_of(record: RunRecord) -> dict:
 
 def same(one: RunRecord, other: RunRecord) -> bool:
     return values_of(one) == values_of(other)
+
+
+def test_observables_are_names():
+    with pytest.raises(InvalidInput, match="give names of observables"):
+        read_observed(-1)
 
 
 def test_every_option_is_tried():

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hegemon.doors import entries
+from hegemon.errors import InvalidInput, shown
 from hegemon.runs.option import plain, several, whole
 
 if TYPE_CHECKING:
@@ -40,7 +41,10 @@ def read_observed(given: Any) -> bool | tuple[str, ...]:
     """True for all, or names divided by commas."""
     if isinstance(given, bool):
         return given
-    return tuple(name.strip() for name in (given.split(",") if isinstance(given, str) else given))
+    names = given.split(",") if isinstance(given, str) else given
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
+        raise InvalidInput(f"observe = {shown(given)} cannot be read; give names of observables, or True for all")
+    return tuple(name.strip() for name in names)
 
 
 def write_observed(given: Any) -> Any:
