@@ -172,6 +172,7 @@ def test_the_reference_names_all_that_a_class_may_declare():
         "is_ordered",
         "degree_fitting",
         "node_fields",
+        "coins_of_losses",
         "node_bounds",
         "undeclared",
         "require_declared",

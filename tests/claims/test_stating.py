@@ -151,7 +151,7 @@ claim("a", "Soon.", Pairwise, twin=Slow, at_most="2 * n^2", sizes=(6,), trials=8
 
 REFUSED = {
     'claim("a b", "x", Pairwise, closed="safe", exact=(2,))': "needs a name of letters",
-    'claim("a", "x", "pairwise", closed="safe", exact=(2,))': "must be a protocol's class",
+    'claim("a", "x", "pairwise", closed="safe", exact=(2,))': "give the class of a protocol",
     'claim("a", "x", Pairwise, twin=Pairwise, closed="safe", exact=(2,))': "is the protocol itself",
     'claim("a", "x", Pairwise, exact=(2,))': "concludes nothing",
     'claim("a", "x", Pairwise, closed="safe", mean="n", exact=(2,))': "has closed, mean; give exactly one",
@@ -159,7 +159,7 @@ REFUSED = {
     'claim("a", "x", Pairwise, mean="n", within="n", exact=(2,))': "within goes with probability",
     'claim("a", "x", Pairwise, grows="n", rival="n^2", sizes=(2, 3))': "three sizes or more",
     'claim("a", "x", Pairwise, mean="n")': "is tested nowhere",
-    'claim("a", "x", Pairwise, mean="n", exact=(0,))': "positive whole numbers",
+    'claim("a", "x", Pairwise, mean="n", exact=(0,))': "each entry a whole number in 1",
     'claim("a", "x", Pairwise, mean="n", exact=(2,), starts="all-leader")': "did you mean all-leaders",
     'claim("a", "x", Pairwise, closed="save", exact=(2,))': "did you mean safe",
     'claim("a", "x", Pairwise, mean="n", exact=(2,), full={"size": (3,)})': "did you mean sizes",

@@ -10,6 +10,7 @@ import pytest
 
 import hegemon as hg
 from hegemon.compute.fingerprints import names_read
+from hegemon.engines import watching
 from hegemon.engines.engine import Engine
 from hegemon.engines.population.adaptive import Adaptive
 from hegemon.engines.population.adaptive_complete import AdaptiveComplete
@@ -21,7 +22,7 @@ from hegemon.models.counting import counting_predicate
 from hegemon.models.expressions import parse
 from hegemon.models.sets import ConfigurationSet
 from hegemon.models.soundness import LARGEST_TRIED
-from hegemon.process import stopping, watching
+from hegemon.process import stopping
 
 
 def heights_alternate(agents, p):

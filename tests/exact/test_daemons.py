@@ -359,7 +359,7 @@ def test_refusals():
         ({"scheduler": "adversary"}, "choose central"),
         ({"scheduler": "central", "within": 3}, "does not support within"),
         ({"coins": "adversary"}, "needs a daemon"),
-        ({"coins": "loaded", "scheduler": "central"}, "choose fair or adversary"),
+        ({"coins": "loaded", "scheduler": "central"}, "give one of fair, adversary"),
         ({"scheduler": "central", "property": "holding"}, "elects no leader"),
         ({"scheduler": "distributed", "memory": 1e-7}, "GiB"),
     ):

@@ -41,7 +41,11 @@ SET = doors.text | doors.instance("a set of configurations", "hegemon.models.set
 SCHEDULER = (
     doors.text
     | doors.none
-    | doors.instance("a Scheduler", "hegemon.process.schedulers.scheduler:Scheduler")
+    | doors.instance(
+        "a scheduler",
+        "hegemon.process.schedulers.scheduler:Scheduler",
+        "hegemon.process.schedulers.nodes:NodeScheduler",
+    )
     | doors.function()
 )
 FAULTS = doors.several(doors.instance("Fault(…)", "hegemon.runs.run:Fault"))
