@@ -125,6 +125,20 @@ def test_functions_on_one_line_are_told_apart(tmp_path):
     assert [run(read(function), 7) for function in pair] == [7, 7, 7]
 
 
+@pytest.mark.parametrize(
+    ("text", "given", "found"),
+    [
+        ("lambda x: x + 1 if x < 9 else 0", 7, 8),
+        ("lambda x: 1 if x == 1 else (2 if x == 2 else 3)", 7, 3),
+        ("lambda x: x and 3", 7, 3),
+        ("lambda x: 5", 7, 5),
+    ],
+)
+def test_a_lambda_is_found_though_its_whole_body_may_have_no_instruction(tmp_path, text, given, found):
+    first, _ = of_file(tmp_path, f"both = ({text}), (lambda x: 0 if x else 9)\n", "both")
+    assert run(read(first), given) == found
+
+
 class Signal(PopulationProtocol):
     class State:
         light: Choice("RED", "GREEN", "OFF")

@@ -94,9 +94,19 @@ def _is_of(node: ast.FunctionDef | ast.Lambda, code: types.CodeType) -> bool:
     """Whether a piece of syntax was compiled to this code, among those that begin on one line."""
     if isinstance(node, ast.FunctionDef):
         return node.name == code.co_name and [one.arg for one in node.args.args] == _arguments(code)
-    body = node.body
-    span = body.lineno, body.end_lineno, body.col_offset, body.end_col_offset
-    return code.co_name == "<lambda>" and span in code.co_positions()
+    places = set(code.co_positions())
+    spans = ((one.lineno, one.end_lineno, one.col_offset, one.end_col_offset) for one in _own(node.body))
+    return code.co_name == "<lambda>" and any(span in places for span in spans)
+
+
+def _own(body: ast.AST) -> Iterator[Any]:
+    """The expressions of a lambda without those inside others: no single one of them is sure to have an instruction,
+    not even the whole body if it is `x if … else y`."""
+    if isinstance(body, ast.expr):
+        yield body
+    if not isinstance(body, ast.Lambda):
+        for part in ast.iter_child_nodes(body):
+            yield from _own(part)
 
 
 def _arguments(code: types.CodeType) -> list[str]:
