@@ -1,6 +1,7 @@
 """What the exact verification says of every mutant; run as a script, it writes docs/mutants.md."""
 
 import importlib
+import linecache
 import math
 import sys
 from dataclasses import dataclass
@@ -27,7 +28,9 @@ def mutated_class(mutant: Mutant):
     name = f"mutant_of_{module.__name__.rpartition('.')[2]}"
     made = ModuleType(name)
     sys.modules[name] = made
-    exec(compile(source.replace(mutant.old, mutant.new), f"{name}.py", "exec"), made.__dict__)
+    text, file = source.replace(mutant.old, mutant.new), f"{name}_{mutant.id}.py"
+    linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file  # functions are read from their text
+    exec(compile(text, file, "exec"), made.__dict__)
     return getattr(made, CATALOGUE[mutant.protocol].__name__)
 
 
