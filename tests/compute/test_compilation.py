@@ -1,5 +1,9 @@
 """Compiled kernels know what they were built from."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 
 from hegemon.compute.compilation import compiled, specialize
@@ -47,6 +51,45 @@ def test_fingerprints_follow_code_constants_and_callees(monkeypatch):
 
     monkeypatch.setitem(globals(), "double", other)
     assert fingerprint(affine) != original
+
+
+CLASSES = """
+class Inner:
+    limit = 3
+
+    @property
+    def name(self):
+        return 1
+
+
+class First:
+    inner, name = Inner, property(lambda self: 2)
+
+
+class Second:
+    inner = Inner
+
+
+def function(x):
+    return x + First.inner.limit + Second.inner.limit if x else (First.name, Second.inner.name)
+
+
+from hegemon.compute.fingerprints import fingerprint
+from hegemon.compute.randomness import next_word
+
+print(fingerprint(function), fingerprint(next_word))
+"""
+
+
+def test_fingerprints_are_the_same_in_every_process():
+    """Else every process compiles all kernels again."""
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", CLASSES], env=os.environ | {"PYTHONHASHSEED": seed}, capture_output=True, check=True
+        ).stdout
+        for seed in "1234"
+    }
+    assert len(found) == 1
 
 
 def test_closures_are_told_apart():

@@ -14,6 +14,7 @@ import sys
 import types
 from collections.abc import Callable, Iterable
 from functools import cache
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from hegemon.compute.border import is_compiled, is_intrinsic, options_of, plain
 CALCULATING = (np, math)  # modules without functions that read fields
 WITHOUT_NAMES = {"view", "tobytes", "ctypes", "data", "carray", "literal_unroll", "getattr"}  # ways to read memory
 # Modules that a fingerprint covers by their names alone, or by their whole text if they are our own.
-KNOWN_MODULES = {*sys.stdlib_module_names, "numpy", "scipy", "numba", "hegemon"} - {"__main__"}
+KNOWN_MODULES = {*sys.stdlib_module_names, "numpy", "scipy", "numba", "llvmlite", "hegemon"} - {"__main__"}
 OPTIONS = ("error_model", "fastmath", "_nrt", "parallel")  # of a compiled function: they change its machine code
 
 
@@ -56,17 +57,22 @@ def _everything_read(function: Callable[..., Any]) -> dict[str, Any]:
     """Its free variables and, as `module.name` or `Class.name`, what it may read of modules and classes, except ours
     and those of libraries."""
     found = free_variables(function)
-    attributes, waiting, seen = _mentioned(function.__code__), list(found.items()), set()
+    attributes, waiting, seen = _mentioned(function.__code__), sorted(found.items(), key=itemgetter(0)), set()
     while waiting:
         path, value = waiting.pop()
         if not isinstance(value, types.ModuleType | type) or value in seen or _root(value) in KNOWN_MODULES:
             continue
         seen.add(value)
         names = sorted(attributes & {name for owner in getattr(value, "__mro__", (value,)) for name in vars(owner)})
-        held = [(f"{path}.{name}", getattr(value, name)) for name in names]
+        held = [(f"{path}.{name}", _behind(getattr(value, name))) for name in names]
         found |= held
         waiting += held
     return found
+
+
+def _behind(member: Any) -> Any:
+    """What a class holds under a name; a property, whose text is an address, is the function that calculates it."""
+    return member.fget if isinstance(member, property) else member
 
 
 def is_function(value: Any) -> bool:
