@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 
 import hegemon as hg
+from hegemon.compute.border import ingredient
 from hegemon.compute.philox import number_below, word_at
 from hegemon.compute.randomness import KERNEL, START, generator, stream
 from hegemon.engines.rounds import kernels
@@ -127,6 +128,7 @@ def share_of_states(n=4000) -> float:
     ).pvalue
 
 
+@ingredient()  # a part of a kernel, not an author's function: words are unsigned, which the language does not have
 def toss_folded(word, place, node, time, coins):
     """A twin: the next power of two, of which what is too much is folded back."""
     return np.int64(word % np.uint64(16)) % coins.values
