@@ -8,6 +8,7 @@ import pytest
 import hegemon as hg
 from hegemon.engines.inside import outside
 from hegemon.errors import InvalidInput
+from hegemon.graphs.families import path
 from hegemon.models import Bit, Choice, PopulationProtocol, Range, RoundsProtocol, at_least
 
 ENGINES = ("agents", "events", "batch")
@@ -312,3 +313,22 @@ def test_a_condition_of_the_callers_sees_what_is_true_now(engine, monkeypatch):
     assert steps() == 1
     monkeypatch.setitem(globals(), "LIMIT", 9)
     assert steps() > 8
+
+
+class CopiesFirst(RoundsProtocol):
+    """Reads its first neighbour, which machine code does not look after."""
+
+    class State:
+        x: Bit = 0
+
+    def update(me, neighbours, coins, p):
+        if me.x == 1 and coins == 1:
+            me.x = neighbours[0].x
+
+    def output(a, p):
+        return a.x
+
+
+def test_a_first_neighbour_is_read_in_machine_code_where_every_node_has_one():
+    assert "no neighbours" in outside(CopiesFirst(n=1), path(1))
+    assert not outside(CopiesFirst(n=3), path(3))

@@ -74,7 +74,8 @@ class NameKind(NamedTuple):
 class Translated(NamedTuple):
     function: types.FunctionType
     result: Kind
-    indexes: bool  # whether it reads or writes an element by a number
+    indexes: bool  # whether it reads or writes an element by a number other than 0
+    takes_first: bool  # whether by 0: not looked after in machine code, since every node has a neighbour (see `inside`)
 
 
 Names = dict[str, NameKind]
@@ -94,6 +95,11 @@ class Translation:
             made = _Writer(function, kinds, self, self._scope).translated()
             self._translated[key] = made, self._compiled(function, kinds, made)
         return self._translated[key]
+
+
+def _is_of_states(kind: Kind) -> bool:
+    """Whether these are the neighbours of a node."""
+    return isinstance(kind, RowKind) and isinstance(kind.element, Record)
 
 
 class _Unknown(Exception):
@@ -134,7 +140,7 @@ class _Writer:
         module = ast.fix_missing_locations(ast.Module([made], []))
         code = compile(module, self._function.file, "exec")
         inner = next(constant for constant in code.co_consts if isinstance(constant, types.CodeType))
-        return Translated(types.FunctionType(inner, self._scope), self._result, self._indexes)
+        return Translated(types.FunctionType(inner, self._scope), self._result, self._indexes, self._takes_first)
 
     def _body(self) -> list[ast.stmt]:
         self._scope: dict[str, Any] = dict(self._given)
@@ -144,7 +150,7 @@ class _Writer:
         self._loops: list[tuple[list[Names], list[Names]]] = []  # around a statement: what breaks and continues leave
         self._results: list[Kind] = []
         self._unknown: list[form.Local] = []
-        self._temporaries, self._indexes = 0, False
+        self._temporaries, self._indexes, self._takes_first = 0, False, False
         body = self._statements(self._function.body)
         if self._names is not None:
             self._results.append(NOTHING)
@@ -550,8 +556,9 @@ class _Writer:
         return Typed(written(node.value), kind_of_value(node.value))
 
     def _index(self, node: Any, kind: Kind) -> ast.expr:
-        self._indexes = True
         index = self._value(node)
+        is_first = isinstance(index.syntax, ast.Constant) and index.syntax.value == 0 and _is_of_states(kind)
+        self._indexes, self._takes_first = self._indexes or not is_first, self._takes_first or is_first
         if index.kind == TRUTH and isinstance(kind, RowKind) and kind.made_as == "array" or index.kind not in (
             WHOLE, TRUTH,
         ):  # fmt: skip

@@ -156,7 +156,9 @@ def choose_engine(
 ) -> Choice:
     """The engine with this name, or the best one, for a protocol on a topology; `observed`: what will be measured."""
     if protocol.model.has_rounds:
-        return _for_rounds(name, cast("RoundsProtocol", protocol), stop, observed, fast_forward, threads, scheduler)
+        return _for_rounds(
+            name, cast("RoundsProtocol", protocol), topology, stop, observed, fast_forward, threads, scheduler
+        )
     if name == "auto" and (why := outside(protocol)):
         chosen, reason = engine_named("plain", protocol), f"plain Python, which is slow: {why}"
     elif name == "auto":
@@ -165,7 +167,7 @@ def choose_engine(
     else:
         chosen, reason = engine_named(name, protocol), "chosen by --engine"
         if protocol.fields:
-            require_inside(protocol, name)
+            require_inside(protocol, name, topology)
     return Choice(chosen, reason, scheduled(chosen, scheduler))
 
 
@@ -223,6 +225,7 @@ def follows_nodes(name: str, protocol: Protocol, scheduler: Scheduler, stop: Sto
 def _for_rounds(
     name: str,
     protocol: "RoundsProtocol",
+    topology: Topology,
     stop: Stop,
     observed: Sequence[Callable[..., Any]],
     fast_forward: bool,
@@ -234,12 +237,12 @@ def _for_rounds(
         return Choice(engine_named("daemon", protocol), why, {"scheduler": scheduler})
     from hegemon.engines.rounds.fast_forward import can_skip
 
-    if name == "auto" and (why := outside(protocol)):
+    if name == "auto" and (why := outside(protocol, topology)):
         return Choice(engine_named("plain", protocol), f"plain Python, which is slow: {why}", {})
     chosen = engine_named("rounds" if name == "auto" else name, protocol)
     if name == "plain":
-        return Choice(chosen, "as asked: every round made in plain Python", {})
-    require_inside(protocol, name)
+        return Choice(chosen, "every round made in plain Python", {})
+    require_inside(protocol, name, topology)
     skips = fast_forward and can_skip(protocol, (*stop.conditions, *stop.whole, *observed))
     reason = "the engine of the rounds model" + (", with fast-forward" if skips else ", every round made")
     return Choice(chosen, reason, {"fast_forward": skips, "threads": threads})

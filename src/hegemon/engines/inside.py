@@ -1,32 +1,44 @@
 """Whether a protocol's transition has a form that machine code can do; what has none is run by plain Python."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from hegemon.compute.compilation import is_authored
 from hegemon.errors import InvalidInput
+from hegemon.graphs.topology import Topology
 from hegemon.language.kinds import WHOLE, Kind, Record, RowKind, kind_of_type
 from hegemon.models.coins import CoinProtocol
 from hegemon.models.protocol import Protocol
 from hegemon.models.rounds import RoundsProtocol
 
-
-def outside(protocol: Protocol) -> str:
-    """Why the transition cannot be compiled, with the line; nothing if it can be."""
-    return protocol.shared.once("outside", lambda: _outside(protocol))
+if TYPE_CHECKING:
+    from hegemon.compute.translation import Translated
 
 
-def _outside(protocol: Protocol) -> str:
+def outside(protocol: Protocol, topology: Topology | None = None) -> str:
+    """Why the transition cannot be compiled, with the line; nothing if it can be. On a topology, machine code does not
+    test whether there is a first neighbour."""
+    reason, takes_first = protocol.shared.once("outside", lambda: _outside(protocol))
+    if not reason and takes_first and topology is not None and not np.all(topology.degrees):
+        return "it reads neighbours[0], and a node has no neighbours"
+    return reason
+
+
+def _outside(protocol: Protocol) -> tuple[str, bool]:
+    """The reason, and whether a node's first neighbour is read, in a helper as well."""
     from hegemon.compute.translation import Translation
     from hegemon.language.reading import read
 
     function: Any = getattr(protocol, "interact" if protocol.model.has_interactions else "update")
     if not is_authored(function):
-        return ""  # around an author's function, which is refused when it is compiled
+        return "", False  # around an author's function, which is refused when it is compiled
+    functions: list[Translated] = []
     try:
-        Translation({}, lambda *made: made).of(read(function), kinds_of(protocol))
+        Translation({}, lambda *made: functions.append(made[2])).of(read(function), kinds_of(protocol))
     except InvalidInput as reason:
-        return str(reason)
-    return ""
+        return str(reason), False
+    return "", any(function.takes_first for function in functions)
 
 
 def kinds_of(protocol: Protocol) -> tuple[Kind, ...]:
@@ -44,7 +56,7 @@ def kinds_of(protocol: Protocol) -> tuple[Kind, ...]:
     return state, RowKind(neighbour, "list"), drawn if protocol.coin_fields else WHOLE, parameters
 
 
-def require_inside(protocol: Protocol, engine: str) -> None:
+def require_inside(protocol: Protocol, engine: str, topology: Topology) -> None:
     """Raise InvalidInput for an engine that compiles what cannot be compiled."""
-    if engine != "plain" and (reason := outside(protocol)):
+    if engine != "plain" and (reason := outside(protocol, topology)):
         raise InvalidInput(f"engine {engine} cannot compile {protocol.id}: {reason}; or use engine plain")

@@ -64,14 +64,18 @@ def call_node(
         raise refuse(f"asks in round {now} to be called in {min(early)}")
     if not pairs and not taken:
         return NodeResult({}, set(calls))
-    found: dict[int, Any] = {}
-    for port, message in (*taken.items(), *pairs):
-        if not isinstance(port, int) or not 0 <= port < node.degree:
-            ports = f"its ports are 0..{node.degree - 1}" if node.degree else "it has no ports"
+    sent: dict[int, Any] = {}
+    degree, allowed = node.degree, protocol.largest_allowed
+    for port, message in (*taken.items(), *pairs) if taken else pairs:
+        if not isinstance(port, int) or not 0 <= port < degree:
+            ports = f"its ports are 0..{degree - 1}" if degree else "it has no ports"
             raise refuse(f"sends through port {port!r} in round {sends}, but {ports}")
-        _require_message(protocol, message, lambda what: refuse(f"sends {what}"), edge, int(port), sends, port in found)
-        found[int(port)] = message
-    return NodeResult(found, set(calls))
+        bits = getattr(message, "bits", None)
+        if bits is None or bits > allowed or port in sent:
+            what, rule = _broken_rule(protocol, message, port in sent)
+            raise refuse(f"sends {what} over the edge {edge(int(port))} in round {sends}; CONGEST {rule}")
+        sent[int(port)] = message
+    return NodeResult(sent, set(calls))
 
 
 def _pairs(answer: Any) -> list[tuple[Any, Any]] | None:
@@ -86,22 +90,15 @@ def _pairs(answer: Any) -> list[tuple[Any, Any]] | None:
     return found if all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in found) else None
 
 
-def _require_message(
-    protocol: MessageProtocol, message: Any, refuse: Refuse, edge: Callable[[int], str], port: int, round: int,
-    again: bool,
-) -> None:  # fmt: skip
-    def refused(what: str, rule: str) -> InvalidInput:
-        return refuse(f"{what} over the edge {edge(port)} in round {round}; CONGEST {rule}")
-
-    if again:
-        raise refused(
-            "a second message", "allows one message per edge, direction and round: merge them or send one later"
-        )
-    bits = getattr(message, "bits", None)
-    if bits is None:
-        raise refused(repr(message), "counts bits: make messages by self.message(field=value)")
-    if bits > (allowed := protocol.largest_allowed):
-        raise refused(f"{bits} bits", f"allows {protocol.congest} ceil(log2(n+1)) = {allowed}: send less at a time")
+def _broken_rule(protocol: MessageProtocol, message: Any, is_second: bool) -> tuple[str, str]:
+    """What is sent, and the rule of CONGEST that it breaks."""
+    if is_second:
+        rule = "allows one message per edge, direction and round: merge them or send one later"
+        return "a second message", rule
+    if getattr(message, "bits", None) is None:
+        return repr(message), "counts bits: make messages by self.message(field=value)"
+    allowed = protocol.largest_allowed
+    return f"{message.bits} bits", f"allows {protocol.congest} ceil(log2(n+1)) = {allowed}: send less at a time"
 
 
 # -- the end of a run ------------------------------------------------------------------------------------------------
