@@ -1,6 +1,6 @@
 """The door of a public call: what each of its options may be, declared once; anything else is refused in one sentence.
 
-A kind reads a value. It answers the value as functions use it (1e3 is 1000, a number of NumPy is one of Python), or it
+A kind reads a value. It gives the value as functions use it (1e3 is 1000, a number of NumPy is one of Python), or it
 is not its own, and the sentence says what is.
 """
 
@@ -31,7 +31,7 @@ class Wrong(Exception):
 
 @dataclass(frozen=True)
 class Kind:
-    """`says` completes `give …`; `read` answers the value as it is used, or raises Wrong."""
+    """`says` completes `give …`; `read` gives the value as it is used, or raises Wrong."""
 
     says: str
     read: Callable[[Any], Any]
@@ -156,7 +156,7 @@ scalar = Kind("a number or a text", _read_scalar)
 
 
 def function(arguments: int | None = None, says: str = "a function") -> Kind:
-    """A function that can be called with so many arguments; with any number, if it is None."""
+    """A function that can be called with this number of arguments; with any number, if it is None."""
 
     def read(value: Any) -> Callable[..., Any]:
         if not callable(value) or isinstance(value, type):

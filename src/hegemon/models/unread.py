@@ -24,7 +24,7 @@ FUNCTIONS = (types.FunctionType, staticmethod, classmethod, property)
 
 
 def require_read(cls: Any) -> None:
-    """Raise InvalidInput for a name that an author's class, or one of its bases, declares in vain."""
+    """Raise InvalidInput for a name that an author's class, or one of its bases, declares and nobody reads."""
     base = base_of(cls)
     hooks = (*cls.functions, "validate", "safe", *BODIES, *APPEARANCE)
     kinds = [kind for kind in cls.__mro__[: cls.__mro__.index(base)] if not kind.__module__.startswith("hegemon.")]

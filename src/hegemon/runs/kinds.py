@@ -21,7 +21,7 @@ WORKERS = doors.whole(1, MOST_WORKERS) | doors.none
 STEPS = doors.whole() | doors.none
 MEMORY = doors.real(above=0, high=2**20, says="a number of GiB above 0")
 SIZES = doors.whole(1) | doors.text | doors.several(doors.whole(1))
-PROGRESS = doors.function(3, "a function of (stage, done, total)") | doors.none  # None: nobody is told
+PROGRESS = doors.function(3, "a function of (stage, done, total)") | doors.none  # None: no progress is reported
 CHECKPOINT = doors.instance("a Checkpoint", "hegemon.runs.checkpoint:Checkpoint") | doors.none
 SEED = (
     doors.whole(0, MOST_SEED)

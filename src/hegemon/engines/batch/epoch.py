@@ -36,7 +36,7 @@ from hegemon.engines.batch.census import (
 COLLISION, DRAW, CARD = 130.0, 55.0, 8.0
 
 # sizes: the most touched agents and the most cards that there is room for; how many costs are listed; the guide's entry
-# of an agent is its number shifted by so many bits, which suits so many occupied slots. order to saved: over the
+# of an agent is its number shifted by this many bits, which suits this many occupied slots. order to saved: over the
 # occupied slots. bound: the agents below it are of this slot or of one before; free: those from it on are not drawn
 # yet. pair: of an interaction that is carried out by itself. touched: the slots of touched agents. deck: responders to
 # be dealt. kept: a generator to come back to. costs: entry m is the cost of meeting m agents, none twice.

@@ -112,7 +112,7 @@ class _Model:
         return " | ".join(f"({row or 'true'})" for row in rows) if len(rows) > 1 else rows[0] or "true"
 
     def _between(self, condition: Callable[..., Any], bounds: tuple[int, int]) -> str:
-        """The condition that so many agents satisfy a condition."""
+        """The condition that this number of agents satisfies a condition."""
         total = self.total([code for code in range(self.q) if self._holds(condition, code)])
         parts = [f"{total} >= {bounds[0]}"] * (bounds[0] > 0) + [f"{total} <= {bounds[1]}"] * (bounds[1] < self.n)
         return " & ".join(parts) or "true"

@@ -71,7 +71,7 @@ class LivePage:
         self.laboratory = packed(self._greeting(session, content), content, arrays)
 
     def _greeting(self, session: Session, content: dict[str, Any]) -> dict[str, Any]:
-        """What the page is told of its run at first: as the server's page, without what needs Python."""
+        """What the page shows of its run at first: as the server's page, without what needs Python."""
         told = greeting(session)
         given = {"protocol": told["protocol"], "parameters": [], "graph": "", "graphs": [], "engines": []}
         sizes = list(map(str, sorted(content["sizes"])))
