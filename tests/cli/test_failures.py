@@ -187,7 +187,7 @@ def test_a_screen_without_letters_still_shows_figures():
         (signal.SIGHUP, ["search-worst", "timer", "--n", "200", "--set", "s=400", "--budget", "1e12"]),
         (signal.SIGINT, ["lower-bound", "--trials", "1e6"]),
         (signal.SIGINT, ["sweep", "pairwise", "--n", "300", "--trials", "1e6", "--workers", "2", "--quiet"]),
-        (signal.SIGINT, ["network", "time-optimal", "--n", "8", "--for", "1e5"]),
+        (signal.SIGINT, ["network", "time-optimal", "--n", "8", "--rate", "200", "--for", "1e5"]),
     ],
 )
 def test_a_signal_ends_a_command_that_is_at_work(number, arguments, tmp_path):

@@ -85,6 +85,7 @@ def killing(dask, seed: int, kills: int, every: float):
     return stop, thread
 
 
+@pytest.mark.full  # of holding, a quick one is in test_teams
 def test_dask_gives_the_same_table(dask, tmp_path, monkeypatch):
     study = make_study("pairwise", axes={"n": [8, 12]}, trials=20)
     expected = run_study(study, tmp_path / "here", workers=1).folder.table.read_bytes()

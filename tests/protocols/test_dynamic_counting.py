@@ -91,6 +91,7 @@ def test_a_draw_is_geometric_up_to_its_bound():
     assert Counter(draw(tosses, p) for tosses in range(32)) == {1: 16, 2: 8, 3: 4, 4: 2, 5: 1, 6: 1}
 
 
+@pytest.mark.full
 def test_groups_are_geometric():
     """In the long run a fraction 2^-g of the agents is in group g, of 2,000 independent enough agents."""
     run = hg.simulate(DynamicCounting(n=2000), seed=3, until="steps:80000")

@@ -94,8 +94,11 @@ CASES = [
 IDS = [f"{protocol.id} {options['graph']} {options.get('start', '')}" for protocol, options in CASES]
 
 
+SOME = [pytest.param(*case, marks=[pytest.mark.full] * isinstance(case[0], Blinkers)) for case in CASES]
+
+
 @pytest.mark.parametrize("fast_forward", [True, False])
-@pytest.mark.parametrize(("protocol", "options"), CASES, ids=IDS)
+@pytest.mark.parametrize(("protocol", "options"), SOME, ids=IDS)
 def test_the_same_numbers_with_and_without(march, protocol, options, fast_forward):
     made = 0
     for seed in range(3):
