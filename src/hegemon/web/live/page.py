@@ -1,6 +1,6 @@
 """A live page as one HTML file: the front end of the page, the kernels, and what the protocol needs.
 
-Nothing in it is made from data as code: what is known of the protocol is one compressed text, and the browser is told
+Nothing in it is made from data as code: what is known of the protocol is one compressed text, and the browser knows
 which scripts it may run, by their digests, and that it may load nothing.
 """
 
@@ -46,10 +46,10 @@ def read_file(name: str) -> bytes:
 @cache
 def kernels() -> bytes:
     """The module that is shipped; InvalidInput if the file is not the one that was built."""
-    module, told = read_file("kernels.wasm"), json.loads(read_file("kernels.json"))
-    if hashlib.sha256(module).hexdigest() != told["sha256"]:
+    module, about = read_file("kernels.wasm"), json.loads(read_file("kernels.json"))
+    if hashlib.sha256(module).hexdigest() != about["sha256"]:
         raise InvalidInput(
-            f"kernels.wasm is not the file that was shipped: reinstall hegemon, or run {told['command']}"
+            f"kernels.wasm is not the file that was shipped: reinstall hegemon, or run {about['command']}"
         )
     return module
 
